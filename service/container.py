@@ -13,7 +13,9 @@ from events.log import LogUnavailable as LogUnavailable
 from events.redis_log import RedisLog, check_durability, connect, connect_cluster
 from events.redis_pool import ReadBatcher
 from service.adapters import account_cache, accounts, beat, jobs, queue_health, store, tickets
+from service.adapters.bot_tasks import RedisBotTasks
 from service.adapters.bots import RedisBots
+from service.adapters.call_hints import CallHints
 from service.adapters.clock import wall_clock
 from service.adapters.clock_watch import ClockWatch, disagreement, offset_ms
 from service.adapters.local_limits import LocalLimits
@@ -110,6 +112,7 @@ def build(settings: Settings, *, games: Games = GAMES, listen: bool = True) -> S
         accounts=cached_accounts,
         tickets=tickets.RedisTickets(queue_client, opened.secret),
         jobs=jobs.RqJobs(queue_client),
+        hint_call=CallHints(queue_client).send,
     )
     shared = SharedLimits(queue_client, settings.api_workers) if listen else None
     if shared is not None:
@@ -145,6 +148,7 @@ def ports_on(
         history=History(log, games, opened.secret, optimistic=optimistic),
         accounts=accounts.RedisAccounts(client),
         bots=RedisBots(client),
+        bot_tasks=RedisBotTasks(client),
         tickets=tickets.RedisTickets(client, opened.secret),
         index=RedisIndex(client),
         seeks=RedisSeeks(client),

@@ -15,11 +15,13 @@ from contextlib import suppress
 from typing import Final
 
 from events.log import LogUnavailable
+from service.adapters.call_hints import CallHintListener
 from service.adapters.outgoing import Client
 from service.container import Service, Unusable, build
 from service.errors import Corrupt, Refused
 from service.observability.logfmt import log_to_stderr
 from service.settings import BadSetting, Settings, read
+from workers.bot_calls import CALL_KIND
 from workers.clock_check import ClockCheck, ClockFault
 from workers.deliveries import DELIVERY_KIND, NEWS_KIND
 from workers.lane import Claimed, Kind, Lane, Slots
@@ -35,7 +37,7 @@ STOP_TIMEOUT_S: Final = 5.0
 _log = logging.getLogger("moonstone.calls")
 
 
-KINDS: Final[Mapping[str, Kind]] = {"news": NEWS_KIND, "delivery": DELIVERY_KIND}
+KINDS: Final[Mapping[str, Kind]] = {"call": CALL_KIND, "news": NEWS_KIND, "delivery": DELIVERY_KIND}
 """The handlers by kind of due entry."""
 
 
@@ -49,6 +51,8 @@ class Calls:
         self._tasks: dict[str, set[asyncio.Task[None]]] = {kind: set() for kind in kinds}
         self._woken = asyncio.Event()
         self._stopping = False
+        self._is_off = False
+        """Whether the clock was wrong when it was looked at last."""
 
     def stop(self) -> None:
         self._stopping = True
@@ -57,6 +61,20 @@ class Calls:
     def wake(self) -> None:
         """Read what is due now. Call it in the event loop."""
         self._woken.set()
+
+    def hint(self, kind: str, match_id: str) -> None:
+        """Handle an entry that has just become due, without a claim. Call it in the event loop.
+
+        Its handler finds out whether another process handles it. A hint above the limit is dropped: the entry stays due.
+        """
+        has_room = len(self._tasks[kind]) < self._kinds[kind].limit
+        if has_room and not (self._stopping or self._is_off):
+            self._begin(kind, Claimed(match_id, kind, self._lane.ports.now() + self._kinds[kind].lease_ms))
+
+    def _begin(self, kind: str, due: Claimed) -> None:
+        task = asyncio.create_task(self._handle(self._kinds[kind], due))
+        self._tasks[kind].add(task)
+        task.add_done_callback(self._tasks[kind].discard)
 
     async def run(self) -> None:
         is_away = False
@@ -84,7 +102,8 @@ class Calls:
     async def _claim(self) -> bool:
         """Claim what is due and begin to handle it. Returns whether there may be more that can be handled now."""
         lane, has_more = self._lane, False
-        if await lane.run(self._clock.is_off):
+        self._is_off = await lane.run(self._clock.is_off)
+        if self._is_off:
             return False
         for name, kind in self._kinds.items():
             running = self._tasks[name]
@@ -94,9 +113,7 @@ class Calls:
             now = lane.ports.now()
             claimed = await lane.run(lane.ports.log.claim, name, now, kind.lease_ms, free)
             for due in claimed:
-                task = asyncio.create_task(self._handle(kind, Claimed(due.match, name, now + kind.lease_ms)))
-                running.add(task)
-                task.add_done_callback(running.discard)
+                self._begin(name, Claimed(due.match, name, now + kind.lease_ms))
             has_more = has_more or len(claimed) == free
         return has_more
 
@@ -142,11 +159,16 @@ async def work(service: Service) -> None:
     async with Client(loopback=service.settings.loopback_calls) as client:
         calls = Calls(Lane(service.ports, client, Slots(), executor), service.clock_watch.fault)
         loop = asyncio.get_running_loop()
+        hints = CallHintListener(
+            service.queue_client, lambda match_id: loop.call_soon_threadsafe(calls.hint, "call", match_id)
+        )
+        hints.start()
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, calls.stop)
         try:
             await calls.run()
         finally:
+            await asyncio.to_thread(hints.stop)
             executor.shutdown(wait=False, cancel_futures=True)
 
 

@@ -8,8 +8,9 @@ from flask import Response
 
 from api.http import context
 from api.http.responses import answer
-from api.requests import admission, strict_fields
+from api.requests import admission, strict_fields, urls
 from api.requests.blueprint import STORE_PROBLEMS, Blueprint
+from api.requests.urls import Url
 from service.match.events import LONGEST_LIMIT_MS, SHORTEST_LIMIT_MS
 from service.repository.bots import SEATINGS
 from service.usecases import hosted_bots
@@ -38,6 +39,10 @@ class _SettingsSchema(strict_fields.Schema):
         metadata={"description": "How many matches that are not over it has a seat in, at most; by default 10."},
     )
     limit_ms = strict_fields.Integer(SHORTEST_LIMIT_MS, LONGEST_LIMIT_MS)
+    url = Url(
+        allow_none=True,
+        metadata={"description": "Where the bot is called for each task, with https; null if it pulls its tasks."},
+    )
 
 
 class CreateBotSchema(_SettingsSchema):
@@ -49,16 +54,23 @@ class ChangeBotSchema(_SettingsSchema):
 
 
 class NewBot(msgspec.Struct, frozen=True):
-    """A new bot with its token, which is shown only here."""
+    """A new bot with its token, and the secret that signs calls of it. They are shown only here."""
 
     bot: OwnBot
     token: str
+    secret: str
 
 
 class NewBotToken(msgspec.Struct, frozen=True):
     """The new token of a bot. It is shown only here; the token before is not valid any more."""
 
     token: str
+
+
+class NewBotSecret(msgspec.Struct, frozen=True):
+    """The new secret of a bot. It is shown only here; the one before also signs calls for a day."""
+
+    secret: str
 
 
 class OwnBotList(msgspec.Struct, frozen=True):
@@ -69,6 +81,8 @@ class OwnBotList(msgspec.Struct, frozen=True):
 
 def _settings(body: Mapping[str, Any]) -> BotSettings:
     given = dict(body)
+    if given.get("url") is not None:
+        urls.check(given["url"])
     if "games" in given:
         given["games"] = tuple(given["games"])
     return BotSettings(**given)
@@ -95,8 +109,8 @@ def create_bot(body: Mapping[str, Any]) -> Response:
     `watch` and `play`.
     """
     admission.admit_account_change()
-    bot, token = hosted_bots.create(context.ports(), context.caller(), _settings(body))
-    return answer(NewBot(bot, token), 201)
+    bot, token, secret = hosted_bots.create(context.ports(), context.caller(), _settings(body))
+    return answer(NewBot(bot, token, secret), 201)
 
 
 @blueprint.at("/v1/me/bots/<bot_id>", methods=["PATCH"])
@@ -131,3 +145,13 @@ def renew_bot_token(bot_id: str) -> Response:
     """Replace the token of a bot. The token before is invalid at once, in every process; its streams end within seconds."""
     admission.admit_account_change()
     return answer(NewBotToken(hosted_bots.renew_token(context.ports(), context.caller().id, bot_id)), 201)
+
+
+@blueprint.at("/v1/me/bots/<bot_id>/secret", methods=["POST"])
+@blueprint.knows_caller(required=True, scope="bots")
+@blueprint.answers_with(201, NewBotSecret, description="The secret.")
+@blueprint.refuses(*STORE_PROBLEMS, "bot-not-found")
+def renew_bot_secret(bot_id: str) -> Response:
+    """Replace the secret that signs calls of a bot. For a day, calls have a signature by each of the two."""
+    admission.admit_account_change()
+    return answer(NewBotSecret(hosted_bots.renew_secret(context.ports(), context.caller().id, bot_id)), 201)

@@ -14,6 +14,7 @@ from api.resources import stream_response
 from api.resources.events import LONGEST_WAIT_S
 from service.match.task import Task
 from service.subscriptions.task_poll import MAX_MATCHES, open_tasks, wait_for_tasks
+from service.usecases import bot_records
 
 blueprint: Final = Blueprint("tasks", description="The decisions that a bot has to take.")
 
@@ -67,4 +68,5 @@ def list_tasks(query: Mapping[str, Any]) -> Response:
         finally:
             slot.release()
         authorize()
+    bot_records.note_pulled(ports, player, found)
     return languages.label(answer(TaskList(found)), language)

@@ -13,7 +13,7 @@ from redis import Redis, RedisCluster
 
 from events.record import MatchId
 from events.redis_log import send
-from service.repository.bot_tasks import KEPT_DAYS, KEPT_TASKS, Day, TaskRecord, bucket_of
+from service.repository.bot_tasks import KEPT_DAYS, KEPT_TASKS, Begun, Day, TaskRecord, bucket_of
 
 DAY_MS: Final = 24 * 3_600_000
 _KEEP_S: Final = (KEPT_DAYS + 1) * 86_400
@@ -42,12 +42,15 @@ _BEGIN: Final = (
     + """
 local outcome = outcome_of(ARGV[1])
 local until_ms = tonumber(redis.call('HGET', KEYS[3], ARGV[4]) or 0)
-if outcome or until_ms > tonumber(ARGV[3]) then
-  return 0
+if outcome then
+  return 'ended'
+end
+if until_ms > tonumber(ARGV[3]) then
+  return 'busy'
 end
 redis.call('HSET', KEYS[3], ARGV[4], ARGV[5])
 store(ARGV[1], ARGV[2], ARGV[3])
-return 1
+return 'begun'
 """
 )
 """ARGV the task, its record, when it was asked, its match, and until when the call may last."""
@@ -102,8 +105,10 @@ class RedisBotTasks:
     def __init__(self, client: Redis | RedisCluster) -> None:
         self._client = client
 
-    def begin(self, bot: str, record: TaskRecord, until: int) -> bool:
-        return bool(self._run(_BEGIN, bot, record.task, _encode(record), record.asked_at, record.match, until))
+    def begin(self, bot: str, record: TaskRecord, until: int) -> Begun:
+        found = self._run(_BEGIN, bot, record.task, _encode(record), record.asked_at, record.match, until)
+        answers: Mapping[bytes, Begun] = {b"begun": "begun", b"busy": "busy", b"ended": "ended"}
+        return answers[found]
 
     def extend(self, bot: str, match_id: MatchId, until: int) -> None:
         send(self._client, ("HSET", _keys(bot)[2], match_id, until))

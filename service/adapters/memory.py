@@ -8,6 +8,7 @@ from events.record import MatchId, Version
 from service.adapters.clock import wall_clock
 from service.adapters.local_limits import LocalLimits
 from service.adapters.memory_accounts import MemoryAccounts as MemoryAccounts
+from service.adapters.memory_bot_tasks import MemoryBotTasks as MemoryBotTasks
 from service.adapters.memory_bots import MemoryBots as MemoryBots
 from service.adapters.memory_news import MemoryNews as MemoryNews
 from service.adapters.memory_ratings import MemoryRatings as MemoryRatings
@@ -218,6 +219,7 @@ def local_ports(
         history=History(log, games, secret),
         accounts=MemoryAccounts(),
         bots=MemoryBots(),
+        bot_tasks=MemoryBotTasks(),
         tickets=MemoryTickets(now),
         index=MemoryIndex(wake),
         seeks=MemorySeeks(now, wake),

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from events.record import MatchId
-from service.repository.bot_tasks import KEPT_TASKS, Day, TaskRecord, bucket_of
+from service.repository.bot_tasks import KEPT_TASKS, Begun, Day, TaskRecord, bucket_of
 
 _DAY_MS = 24 * 3_600_000
 
@@ -18,14 +18,15 @@ class MemoryBotTasks:
         self._outcomes: dict[str, dict[int, Counter[str]]] = {}
         self._times: dict[str, dict[int, Counter[int]]] = {}
 
-    def begin(self, bot: str, record: TaskRecord, until: int) -> bool:
+    def begin(self, bot: str, record: TaskRecord, until: int) -> Begun:
         known = self.find(bot, record.task)
-        is_over = known is not None and known.outcome is not None
-        if is_over or self._calling.get((bot, record.match), 0) > record.asked_at:
-            return False
+        if known is not None and known.outcome is not None:
+            return "ended"
+        if self._calling.get((bot, record.match), 0) > record.asked_at:
+            return "busy"
         self._calling[bot, record.match] = until
         self._store(bot, record)
-        return True
+        return "begun"
 
     def extend(self, bot: str, match_id: MatchId, until: int) -> None:
         self._calling[bot, match_id] = until

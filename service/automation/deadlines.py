@@ -13,6 +13,7 @@ from service.match.events import DefaultReason
 from service.match.model import Expiry, Match, OpenDecision
 from service.observability import failpoints, metrics
 from service.repository.ports import Ports
+from service.usecases.bot_records import note_late
 from service.usecases.match_index import update_index
 from service.usecases.submit import ATTEMPTS, CommandKey, Submitted, attempt, give_back, hint, lost, submit
 
@@ -41,6 +42,8 @@ def enforce(ports: Ports, match_id: MatchId) -> None:
         if written is None:
             return
         if not (written.replayed or outage_ms):
+            if first.called_at is not None:
+                note_late(ports, match, first)
             metrics.DUE_WAIT.labels("clock").observe((now - first.enforced_at) / 1000)
         match = written.match
     failpoints.point("deadlines-enforced")

@@ -45,7 +45,7 @@ def _open(match: Match, _after: int) -> int | None:
 
 
 def _call(match: Match, _after: int) -> int | None:
-    return match.call_at()
+    return _without_hint(match, match.call_at())
 
 
 def _rating(match: Match, _after: int) -> int | None:
@@ -58,8 +58,11 @@ def _either(match: Match, after: int) -> int | None:
 
 def _turn_at(match: Match, after: int) -> int | None:
     """For a job that is due immediately, workers got a hint. Its due entry has the time at which the hint counts as lost."""
-    job_at = match.job_at(after)
-    return job_at + HINT_MS if job_at is not None and job_at <= match.at else job_at
+    return _without_hint(match, match.job_at(after))
+
+
+def _without_hint(match: Match, at: int | None) -> int | None:
+    return at + HINT_MS if at is not None and at <= match.at else at
 
 
 def _deadline(match: Match) -> int | None:

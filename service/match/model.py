@@ -162,10 +162,7 @@ class Match(Folding, frozen=True, dict=True):  # type: ignore[misc]  # msgspec l
         return {}
 
     def allowed(self, seat: Seat) -> int | None:
-        """Milliseconds that a seat has for the decision that opens now: by the match clock, or else by its own limit.
-
-        None if it has neither: only hosted bots have limits of their own.
-        """
+        """Milliseconds that a seat has for the decision that opens now: by the match clock, or by the limit of a hosted bot."""
         clock, holder = self.created.clock, self.seats[seat]
         if clock is not None and clock.turn_seconds is not UNSET:
             return clock.turn_seconds * 1000
@@ -174,9 +171,9 @@ class Match(Folding, frozen=True, dict=True):  # type: ignore[misc]  # msgspec l
         return None if holder is None else holder.limit_ms
 
     def _wait(self, holder: SeatHolder, decision: Decision[Any], opening: Opening) -> int | None:
-        """How long the service waits before it takes a decision, or calls a hosted bot for it, in milliseconds.
+        """How many milliseconds the service waits before it takes a decision, or calls a hosted bot; None if it does neither.
 
-        None if it does not take the decision. A hosted bot is called without a wait, except in a timed game.
+        A hosted bot is called without a wait, except in a timed game.
         """
         if holder.is_present:
             return None
@@ -247,10 +244,7 @@ class Match(Folding, frozen=True, dict=True):  # type: ignore[misc]  # msgspec l
         )
 
     def call_at(self, after: int = -1) -> int | None:
-        """When a hosted bot is called next for a decision; None if no hosted bot has one open.
-
-        Decisions for which a bot was to be called by the time `after` do not count.
-        """
+        """When a hosted bot is called next, later than `after`; None if no hosted bot has a decision open."""
         calls = (one.called_at for one in self.decisions())
         return min((at for at in calls if at is not None and at > after), default=None)
 

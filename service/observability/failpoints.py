@@ -35,6 +35,10 @@ Point: TypeAlias = Literal[
     "news-recorded",  # the deliveries of a match are stored, the due entry of its news is not corrected
     "delivery-taken",  # deliveries are reserved for this process, none was attempted
     "delivery-answered",  # a webhook has answered, what became of the delivery is not stored
+    "calls-begun",  # a hosted bot is about to be called, which is noted
+    "call-answered",  # a hosted bot has answered, or failed to; nothing follows from it yet
+    "answer-applied",  # the match has the action of an answer, how the task ended is not noted
+    "fallback-applied",  # the match has what follows from a failure, how the task ended is not noted
     "erasure-listed",  # an account is in the list of the erased ones, and in that of those to erase
 ]
 

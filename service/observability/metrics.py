@@ -102,6 +102,9 @@ DELIVERY_ATTEMPTS: Final = Counter(
 BOT_ANSWERS: Final = Histogram(
     "moonstone_bot_answer_seconds", "How long bots think.", ("game",), buckets=_FAST, registry=_registry
 )
+BOT_CALLS: Final = Counter(
+    "moonstone_bot_calls_total", "Calls of hosted bots, by how their tasks ended.", ("outcome",), registry=_registry
+)
 REQUESTS: Final = Histogram(
     "moonstone_request_seconds",
     "Time from a request to the start of its answer, by route; a stream continues after that.",

@@ -16,6 +16,7 @@ KEPT_TASKS: Final = 500
 KEPT_DAYS: Final = 30
 """For how many days the numbers of each day are remembered."""
 
+Begun: TypeAlias = Literal["begun", "busy", "ended"]
 Way: TypeAlias = Literal["pulled", "called"]
 Outcome: TypeAlias = Literal["accepted", "declined", "late", "failed"]
 """How a task ended: the bot's action is in the match; it answered a call without an action, and will act itself; its deadline
@@ -86,10 +87,10 @@ def bucket_of(ms: int) -> int:
 class BotTasks(Protocol):
     """Each method is atomic."""
 
-    def begin(self, bot: str, record: TaskRecord, until: int) -> bool:
-        """Note that a bot gets a task; a call of it may last until `until` (server milliseconds).
+    def begin(self, bot: str, record: TaskRecord, until: int) -> Begun:
+        """Note that a bot is called for a task; the call may last until `until` (server milliseconds).
 
-        Returns False, and notes nothing, if the task ended before, or if a call of the bot for the same match lasts.
+        Nothing is noted if the task `ended` before, or if another call of the bot for the same match lasts: it is `busy`.
         """
         ...
 

@@ -6,6 +6,7 @@ from typing import Final, Literal, Protocol, TypeAlias, get_args
 import msgspec
 
 from events.record import MatchId
+from service.repository.signing import SigningKey
 
 PREFIX: Final = "bt_"
 """The ids of the accounts of hosted bots begin with this. No other account has such an id, nor has a bot of a game."""
@@ -19,7 +20,8 @@ class Bot(msgspec.Struct, frozen=True):
     """A hosted bot; its name is that of its account. Times are in server milliseconds.
 
     `public`: whether everyone may see it in the list of bots. `max_matches`: how many matches that are not over it has a seat
-    in. `limit_ms`: how long it may take for a decision where the match has no clock. It takes effect in later matches.
+    in. `limit_ms`: how long it may take for a decision where the match has no clock. It takes effect in later matches. `url`: the
+    address at which it is called for each task; None if it pulls its tasks. `key` signs the calls.
     """
 
     id: str
@@ -31,6 +33,8 @@ class Bot(msgspec.Struct, frozen=True):
     seating: Seating
     max_matches: int
     limit_ms: int
+    key: SigningKey
+    url: str | None = None
 
 
 def is_hosted(player: str) -> bool:

@@ -82,7 +82,7 @@ def collect_beside_matches(ports: Ports, player: str, claimed: int) -> None:
 def _subscribed(ports: Ports, match: Match) -> dict[str, Sequence[Webhook]]:
     """The active webhooks of each player who may get notices about a match."""
     former = {holder.former for holder in match.seats if holder is not None and holder.former is not None}
-    found = ports.webhooks.of(sorted({match.creator} | match.people | former))
+    found = ports.webhooks.of(sorted({match.creator} | match.players | former))
     active = {player: [one for one in webhooks if one.status == "active"] for player, webhooks in found.items()}
     return {player: webhooks for player, webhooks in active.items() if webhooks}
 

@@ -23,6 +23,8 @@ def erase_bots(ports: Ports, player: str, at: int) -> None:
         ports.accounts.begin_erasure(bot, at)
         ports.accounts.erase(bot, at)
         ports.bots.remove(bot, player)
+        ports.bot_tasks.forget(bot)
     if is_hosted(player):
         for settings in ports.bots.find((player,)).values():
             ports.bots.remove(player, settings.owner)
+        ports.bot_tasks.forget(player)

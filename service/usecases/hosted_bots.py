@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Final
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from events.record import MatchId
 from service.errors import Corrupt, Refused
@@ -15,6 +16,7 @@ from service.match.seat_holder import HostedBot
 from service.repository.accounts import Scope, Token, digest_of
 from service.repository.bots import PREFIX, Bot, Seating, is_hosted
 from service.repository.ports import Player, Ports
+from service.repository.signing import SigningKey
 from service.usecases.accounts import invalid_token, new_token
 from service.usecases.erasure import erase
 from service.usecases.match_index import IN_FLIGHT_MS
@@ -42,10 +44,11 @@ class OwnBot(msgspec.Struct, frozen=True):
     seating: Seating
     max_matches: int
     limit_ms: int
+    url: str | None
 
 
 class BotSettings(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What an owner may change of a hosted bot; None leaves it as it is."""
+    """What an owner may change of a hosted bot; None leaves it as it is. A `url` of None means that the bot is not called."""
 
     name: str | None = None
     games: tuple[str, ...] | None = None
@@ -54,16 +57,18 @@ class BotSettings(msgspec.Struct, frozen=True, omit_defaults=True):
     seating: Seating | None = None
     max_matches: int | None = None
     limit_ms: int | None = None
+    url: str | UnsetType | None = UNSET
 
 
-def create(ports: Ports, owner: Player, wanted: BotSettings) -> tuple[OwnBot, str]:
-    """Create a hosted bot; returns it with its token, which is shown once.
+def create(ports: Ports, owner: Player, wanted: BotSettings) -> tuple[OwnBot, str, str]:
+    """Create a hosted bot; returns it with its token and the secret that signs calls of it, which are shown once.
 
     Raises:
         Refused: `too-many-bots`; `game-not-found`; `token-invalid` if the owner was erased meanwhile.
     """
+    bot_id = PREFIX + secrets.token_hex(10)
     defaults = Bot(
-        id=PREFIX + secrets.token_hex(10),
+        id=bot_id,
         owner=owner.id,
         created_at=ports.now(),
         games=tuple(sorted(ports.games)),
@@ -72,6 +77,7 @@ def create(ports: Ports, owner: Player, wanted: BotSettings) -> tuple[OwnBot, st
         seating="owner",
         max_matches=10,
         limit_ms=LONGEST_LIMIT_MS,
+        key=SigningKey(f"bot:{bot_id}"),
     )
     bot = _with(ports, defaults, wanted)
     player = Player(id=bot.id, name=wanted.name or "", created_at=bot.created_at)
@@ -82,7 +88,7 @@ def create(ports: Ports, owner: Player, wanted: BotSettings) -> tuple[OwnBot, st
     if not ports.accounts.players((owner.id,)):  # a worker may have looked for bots before this one was added
         erase(ports, bot.id)
         raise invalid_token()
-    return _see(bot, player), secret
+    return _see(bot, player), secret, bot.key.secret(ports.secret)
 
 
 def _with(ports: Ports, bot: Bot, wanted: BotSettings) -> Bot:
@@ -98,12 +104,15 @@ def _with(ports: Ports, bot: Bot, wanted: BotSettings) -> Bot:
         raise Refused("game-not-found", f"One of the games does not exist. There are: {', '.join(known)}.", games=known)
     changed = {name: value for name, value in msgspec.structs.asdict(wanted).items() if value is not None}
     changed.pop("name", None)
+    changed.pop("url", None)
+    if wanted.url is not UNSET:
+        changed["url"] = wanted.url
     return msgspec.structs.replace(bot, **(changed | ({"games": tuple(games)} if games else {})))
 
 
 def _see(bot: Bot, account: Player | None) -> OwnBot:
     shown = msgspec.structs.asdict(bot)
-    del shown["owner"]
+    del shown["owner"], shown["key"]
     return OwnBot(name=None if account is None else account.name, **shown)
 
 
@@ -166,6 +175,19 @@ def renew_token(ports: Ports, owner: str, bot_id: str) -> str:
     if ports.accounts.add_token(bot.id, digest, Token("", SCOPES, now), _MAX_TOKENS, now) == "erased":
         raise Refused("bot-not-found", "This bot was deleted meanwhile.")
     return secret
+
+
+def renew_secret(ports: Ports, owner: str, bot_id: str) -> str:
+    """Replace the secret that signs calls of a bot; returns the new one. The one before stays valid for a day.
+
+    Raises:
+        Refused: `bot-not-found`.
+    """
+    bot = own_bot(ports, owner, bot_id)
+    key = bot.key.renewed(ports.now())
+    if not ports.bots.change(msgspec.structs.replace(bot, key=key)):
+        raise Refused("bot-not-found", "This bot was deleted meanwhile.")
+    return key.secret(ports.secret)
 
 
 # --- seats ------------------------------------------------------------------------------------------------------------

@@ -34,8 +34,7 @@ from service.usecases.match_index import admit, publish, remove_left_match, upda
 from service.usecases.submit import Admit, CommandKey, Submitted, hint, player_key, put, replay, submit
 from service.usecases.subscribed import due_with_news
 
-OPEN_MATCHES: Final = 20
-"""Maximum number of matches of one player that wait for players."""
+OPEN_MATCHES: Final = 20  # matches of one player that wait for players
 _NOBODY: Final = HostedBot(f"{PREFIX}nobody", "nobody", LONGEST_LIMIT_MS)  # does not exist
 
 

@@ -15,6 +15,7 @@ from service.errors import Refused, no_match
 from service.games.visibility import Seat
 from service.match.model import OPEN_MS, Match, SeatHolder
 from service.match.new_match import NewMatch
+from service.repository.bots import is_hosted
 from service.repository.news import RematchAsked
 from service.repository.ports import Ports
 from service.usecases.match_lifecycle import add_bot, create_as, join, join_code_of, match_id_of
@@ -22,6 +23,8 @@ from service.usecases.submit import Admit, CommandKey, Submitted
 
 ATTEMPTS: Final = 20
 """Maximum number of rematches of a match. The next one is created only if the one before was aborted."""
+_ABSENT: Final = frozenset({"bot-not-found", "bot-not-allowed", "bot-busy"})
+"""Codes of refusals after which a hosted bot does not come along; its seat stays free."""
 
 
 def rematch(ports: Ports, player: str, match_id: MatchId, admit_bots: Admit | None = None) -> Submitted:
@@ -93,7 +96,7 @@ def _with_bot(ports: Ports, made: Submitted, seat: Seat, bot: str, admit_bots: A
     try:
         added = add_bot(ports, match.creator, match.id, f"rematch-{seat}", bot=bot, seat=seat, admit_bots=admit_bots)
     except Refused as refusal:
-        if refusal.code not in {"seat-taken", "match-full", "match-not-open"}:
+        if refusal.code not in {"seat-taken", "match-full", "match-not-open", *(_ABSENT if is_hosted(bot) else ())}:
             raise
     else:
         if not added.replayed:

@@ -294,3 +294,11 @@ def hint(ports: Ports, match: Match) -> None:
     """Notify the workers if a job of the match is due now."""
     if has_job(match, ports.now()):
         ports.jobs.hint(match.id, "turns" if match.has_players else "bots")
+    hint_call(ports, match)
+
+
+def hint_call(ports: Ports, match: Match) -> None:
+    """Tell the process that calls hosted bots if one is to be called now."""
+    call_at = match.call_at()
+    if call_at is not None and call_at <= max(ports.now(), match.at):
+        ports.hint_call(match.id)

@@ -18,6 +18,7 @@ from service.adapters.local_limits import LocalLimits
 from service.adapters.memory import (
     MemoryAccounts,
     MemoryBots,
+    MemoryBotTasks,
     MemoryIndex,
     MemoryJobs,
     MemoryNews,
@@ -42,6 +43,7 @@ from service.repository.accounts import Player
 from service.repository.bots import Bot
 from service.repository.match_history import History
 from service.repository.ports import Ports
+from service.repository.signing import SigningKey
 from service.usecases import match_lifecycle, play
 from service.usecases.play import ActionRequest
 from service.usecases.submit import Submitted
@@ -148,6 +150,7 @@ class Arena:
             history=History(self.log, hosted, secret),
             accounts=MemoryAccounts(),
             bots=MemoryBots(),
+            bot_tasks=MemoryBotTasks(),
             tickets=MemoryTickets(lambda: self.time),
             index=self.index,
             seeks=MemorySeeks(lambda: self.time, self.wake),
@@ -211,7 +214,9 @@ class Arena:
 
     def host(self, bot: str = "bt_bot", owner: str = "owner", **settings: Any) -> str:
         """Add a hosted bot that everyone may seat; `settings` are further fields of `Bot`. Returns its id."""
-        known = Bot(bot, owner, self.time, tuple(sorted(self.ports.games)), "", True, "everyone", 10, 5_000)
+        known = Bot(
+            bot, owner, self.time, tuple(sorted(self.ports.games)), "", True, "everyone", 10, 5_000, SigningKey(bot)
+        )
         self.ports.accounts.add(Player(bot, bot.removeprefix("bt_"), self.time), bot)
         assert self.ports.bots.add(msgspec.structs.replace(known, **settings), 1_000)
         return bot

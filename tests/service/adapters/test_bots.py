@@ -12,6 +12,7 @@ from events.redis_log import connect, connect_cluster
 from service.adapters.bots import RedisBots
 from service.adapters.memory import MemoryBots
 from service.repository.bots import Bot, Bots
+from service.repository.signing import SigningKey
 
 NOW: Final = 1_700_000_000_000
 
@@ -29,7 +30,9 @@ def store(request: pytest.FixtureRequest) -> Iterator[Bots]:
 
 
 def bot_of(owner: str, number: int = 0, *, public: bool = False) -> Bot:
-    return Bot(f"bt_{token_hex(10)}", owner, NOW + number, ("toy",), "slow", public, "owner", 2, 5_000)
+    return Bot(
+        f"bt_{token_hex(10)}", owner, NOW + number, ("toy",), "slow", public, "owner", 2, 5_000, SigningKey("bot")
+    )
 
 
 @pytest.fixture
