@@ -12,13 +12,17 @@ from api.requests import admission, strict_fields, urls
 from api.requests.blueprint import STORE_PROBLEMS, Blueprint
 from api.requests.urls import Url
 from service.match.events import LONGEST_LIMIT_MS, SHORTEST_LIMIT_MS
+from service.repository import cursors
+from service.repository.bot_tasks import KEPT_TASKS
 from service.repository.bots import SEATINGS
 from service.usecases import hosted_bots
 from service.usecases.hosted_bots import BotSettings, OwnBot
+from service.views.bot_views import BotDay, TaskView, days_of, tasks_of
 
 blueprint: Final = Blueprint("bots", description="The bots that a player hosts.")
 
 _MAX_GAMES: Final = 64
+_DAY_MS: Final = 24 * 3_600_000
 
 
 class _SettingsSchema(strict_fields.Schema):
@@ -71,6 +75,25 @@ class NewBotSecret(msgspec.Struct, frozen=True):
     """The new secret of a bot. It is shown only here; the one before also signs calls for a day."""
 
     secret: str
+
+
+class BotTasks(msgspec.Struct, frozen=True):
+    """Tasks of a bot, newest first; `next` is the cursor of the next page, null at the end."""
+
+    tasks: tuple[TaskView, ...]
+    next: str | None
+
+
+class BotDays(msgspec.Struct, frozen=True):
+    """How a bot has answered on each of the last 30 days on which it had tasks, the newest first."""
+
+    days: tuple[BotDay, ...]
+
+
+class TaskPageSchema(strict_fields.PageSchema):
+    limit = strict_fields.DecimalInteger(
+        1, 50, load_default=20, metadata={"description": "Maximum number of tasks in the page."}
+    )
 
 
 class OwnBotList(msgspec.Struct, frozen=True):
@@ -155,3 +178,30 @@ def renew_bot_secret(bot_id: str) -> Response:
     """Replace the secret that signs calls of a bot. For a day, calls have a signature by each of the two."""
     admission.admit_account_change()
     return answer(NewBotSecret(hosted_bots.renew_secret(context.ports(), context.caller().id, bot_id)), 201)
+
+
+@blueprint.at("/v1/me/bots/<bot_id>/tasks")
+@blueprint.knows_caller(required=True, scope="bots")
+@blueprint.takes(TaskPageSchema, location="query")
+@blueprint.answers_with(200, BotTasks, description="A page of the tasks.")
+@blueprint.refuses(*STORE_PROBLEMS, "bot-not-found")
+def list_bot_tasks(query: Mapping[str, Any], bot_id: str) -> Response:
+    """List the newest 500 tasks that a bot got: when each was asked, how it ended, and the version at which its seat acted.
+
+    Tasks that come between two requests may appear on two pages.
+    """
+    bot = hosted_bots.own_bot(context.ports(), context.caller().id, bot_id)
+    skip = min(max(0, cursors.decode(query["cursor"], int)), KEPT_TASKS) if "cursor" in query else 0
+    found = tasks_of(context.ports(), bot.id, skip, query["limit"])
+    has_more = len(found) == query["limit"]
+    return answer(BotTasks(found, cursors.encode(skip + len(found)) if has_more else None))
+
+
+@blueprint.at("/v1/me/bots/<bot_id>/days")
+@blueprint.knows_caller(required=True, scope="bots")
+@blueprint.answers_with(200, BotDays, description="The days.")
+@blueprint.refuses(*STORE_PROBLEMS, "bot-not-found")
+def list_bot_days(bot_id: str) -> Response:
+    """Show how a bot has answered, day by day: how many tasks ended in which way, and how long its answers took."""
+    bot = hosted_bots.own_bot(context.ports(), context.caller().id, bot_id)
+    return answer(BotDays(days_of(context.ports(), bot.id, _DAY_MS)))

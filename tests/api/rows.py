@@ -168,7 +168,7 @@ ROWS: Final[Mapping[str, Row]] = {
     "GET /web/{revision}/{name}": no_request,
     "GET /v1/games": no_request,
     "GET /v1/games/{game}": lambda world: [Request(f"/v1/games/{world.table.game.info.id}")],
-    "GET /v1/bots": no_request,
+    "GET /v1/bots": lambda _: [Request("/v1/bots")],
     "POST /v1/players": no_request,
     "GET /v1/me": lambda _: [Request("/v1/me")],
     "GET /v1/me/matches": lambda _: [Request("/v1/me/matches?limit=2"), Request("/v1/me/matches?limit=2&active=true")],
@@ -195,6 +195,9 @@ ROWS: Final[Mapping[str, Row]] = {
     "PATCH /v1/me/bots/{bot_id}": no_request,
     "DELETE /v1/me/bots/{bot_id}": no_request,
     "POST /v1/me/bots/{bot_id}/token": no_request,
+    "POST /v1/me/bots/{bot_id}/secret": no_request,
+    "GET /v1/me/bots/{bot_id}/tasks": no_request,
+    "GET /v1/me/bots/{bot_id}/days": no_request,
     "GET /v1/me/tasks": lambda _: [Request("/v1/me/tasks", headers) for headers in ({}, GERMAN | GZIP)],
     **dict.fromkeys(
         (

@@ -132,7 +132,7 @@ def collect() -> Examples:
 
 
 def _players_and_pages(run: Run) -> None:
-    for path in ("/v1/games", f"/v1/games/{GAME}", "/v1/bots", "/healthz", "/readyz", "/metrics"):
+    for path in ("/v1/games", f"/v1/games/{GAME}", "/healthz", "/readyz", "/metrics"):
         run.ask("GET", path)
     # The example on this page is not from a run, so recording it does not depend on an earlier run.
     for path in ("/problems", "/problems/too-late"):
@@ -203,6 +203,13 @@ def _bots(run: Run, ada: str) -> None:
     run.client.do("/v1/matches", bots, ada, idempotency_key="two-bots")
     tasks = run.ask("GET", "/v1/me/tasks", token=token)["tasks"]
     assert tasks
+    run.ask("POST", f"/v1/me/bots/{bot}/secret", token=ada)
+    acted = {"action": tasks[0]["legal_actions"][0], "decision": tasks[0]["decision"]["id"]}
+    path = f"/v1/matches/{tasks[0]['match']}/actions"
+    run.client.do(path, acted, token, idempotency_key=tasks[0]["task"])
+    run.ask("GET", f"/v1/me/bots/{bot}/tasks", token=ada)
+    run.ask("GET", f"/v1/me/bots/{bot}/days", token=ada)
+    run.ask("GET", "/v1/bots")
     run.ask("DELETE", f"/v1/me/bots/{other}", token=ada)
 
 
