@@ -3,7 +3,10 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
+from api.reference import descriptions_of_webhooks
+
 MEANINGS: Final[Mapping[str, str]] = {
+    **descriptions_of_webhooks.MEANINGS,
     # Matches
     "match": "The id of the match.",
     "MatchSummary.id": "The id of the match, as in its address.",

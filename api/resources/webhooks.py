@@ -154,9 +154,9 @@ def list_deliveries(query: Mapping[str, Any], webhook_id: str) -> Response:
 
     Deliveries are kept for a week, at most 1,000 of a player.
     """
+    before = cursors.decode(query["cursor"], tuple[int, str]) if "cursor" in query else None
     kept = webhooks.deliveries(context.ports(), context.caller().id, webhook_id)
-    if "cursor" in query:
-        before = cursors.decode(query["cursor"], tuple[int, str])
+    if before is not None:
         kept = tuple(one for one in kept if (one.created_at, one.notice) < before)
     page = kept[: query["limit"]]
     following = cursors.encode((page[-1].created_at, page[-1].notice)) if len(kept) > len(page) else None

@@ -79,12 +79,15 @@ def url_fault(url: str, *, loopback: bool) -> str | None:
         return "must be a URL"
     address = literal(host)
     is_local = loopback and (host == "localhost" or (address is not None and address.is_loopback))
+    is_name = _NAME.fullmatch(host) is not None and not _looks_numeric(host)
     if parts.scheme != "https" and not (is_local and parts.scheme == "http"):
         return "must begin with https://"
     if "@" in parts.netloc or "#" in url:
         return "must have neither a user name, a password nor a fragment"
-    if address is None and (_NAME.fullmatch(host) is None or _looks_numeric(host)):
+    if address is None and not is_name:
         return "must have a host name or an IP address in its usual spelling"
+    if address is None and not is_local and ("." not in host or host.endswith(".localhost")):
+        return "must have a public host name, such as moon.example"
     if not (port in {None, *PORTS} or (is_local and (port or 0) >= 1024)):
         return f"must have no port, or one of {', '.join(map(str, sorted(PORTS)))}"
     if address is not None and not is_allowed(address, loopback=loopback):

@@ -239,6 +239,7 @@ def of_parameter(operation: str, parameter: Json) -> Iterator[Case]:
                     "player-not-found",
                     "seek-not-found",
                     "token-not-found",
+                    "webhook-not-found",
                     "not-found",
                 }
             )

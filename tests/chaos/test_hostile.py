@@ -65,10 +65,13 @@ class AttackedServer:
                 "player": ("pl_nobody", "x"),
                 "seek_id": ("x",),
                 "token_id": ("x", "tk_none"),
+                "webhook_id": ("x", "wh_none"),
+                "notice": ("x",),
             },
             tokens=(ada, ben, eve, "", eve[:-1] + "_"),
             bodies={
                 "POST /v1/players": {"name": "Mallory"},
+                "POST /v1/me/webhooks": {"url": "https://10.0.0.1/"},
                 "POST /v1/matches": {"game": "ape_town", "seats": 2, "bots": ["random"], "clock": {"turn_seconds": 60}},
                 f"POST {matches}/actions": {"action": legal, "seat": seat},
                 f"POST {matches}/seats": {"client_seed": "luck"},

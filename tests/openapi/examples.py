@@ -128,6 +128,7 @@ def collect() -> Examples:
         _absence(run)
         _ratings(run)
         _erasure(run)
+        _webhooks(run)
     return dict(sorted(run.found.items()))
 
 
@@ -145,7 +146,6 @@ def _matches(run: Run) -> None:
     player = run.ask("GET", "/v1/me", token=ada)["id"]
     run.ask("POST", "/v1/stream-tickets", token=ada)
     _tokens(run, ada)
-    _webhooks(run, ada)
 
     def make(key: str, **wanted: object) -> str:
         made: str = run.ask("POST", "/v1/matches", {"game": GAME, "seats": 2, **wanted}, ada, idempotency_key=key)["id"]
@@ -224,7 +224,8 @@ def _tokens(run: Run, ada: str) -> None:
     run.ask("POST", "/v1/me/recovery-code", token=ada)
 
 
-def _webhooks(run: Run, ada: str) -> None:
+def _webhooks(run: Run) -> None:
+    ada = run.client.sign_up("Ada")
     made = run.ask("POST", "/v1/me/webhooks", {"url": "https://moon.example/hook", "events": ["your_turn"]}, ada)
     webhook = f"/v1/me/webhooks/{made['id']}"
     sent = run.ask("POST", f"{webhook}/test", {}, ada)["notice"]

@@ -54,6 +54,7 @@ def collect(client: Client) -> dict[str, dict[str, Any]]:
     _play(refusals, client, ada, ben)
     _seats_of_others(refusals, client, ada, ben)
     _too_many(refusals, client, eve)
+    _webhooks(refusals, client, eve)
     return dict(sorted(refusals.found.items()))
 
 
@@ -78,15 +79,18 @@ def _callers(refusals: Refusals, client: Client, ada: str) -> None:
     refusals.record("token-not-found", "DELETE", "/v1/me/tokens/tk_none_such", token=ada)
     with mock.patch("service.usecases.accounts.MAX_TOKENS", 2):
         refusals.record("too-many-tokens", "POST", "/v1/me/tokens", {}, ada)
-    webhooks = "/v1/me/webhooks"
-    made = client.do(webhooks, {"url": "https://moon.example/hook"}, ada)["id"]
-    refusals.record("webhook-not-found", "DELETE", f"{webhooks}/wh_none_such", token=ada)
-    refusals.record("delivery-not-found", "POST", f"{webhooks}/{made}/deliveries/none-such", {}, ada)
-    client.send("PATCH", f"{webhooks}/{made}", {"active": False}, token=ada)
-    refusals.record("webhook-not-active", "POST", f"{webhooks}/{made}/test", {}, ada)
-    with mock.patch("service.usecases.webhooks.MAX_WEBHOOKS", 1):
-        refusals.record("too-many-webhooks", "POST", webhooks, {"url": "https://moon.example/hook"}, ada)
     refusals.record("ticket-invalid", "GET", "/v1/me/stream?ticket=none-such")
+
+
+def _webhooks(refusals: Refusals, client: Client, eve: str) -> None:
+    webhooks = "/v1/me/webhooks"
+    made = client.do(webhooks, {"url": "https://moon.example/hook"}, eve)["id"]
+    refusals.record("webhook-not-found", "DELETE", f"{webhooks}/wh_none_such", token=eve)
+    refusals.record("delivery-not-found", "POST", f"{webhooks}/{made}/deliveries/none-such", {}, eve)
+    client.send("PATCH", f"{webhooks}/{made}", {"active": False}, token=eve)
+    refusals.record("webhook-not-active", "POST", f"{webhooks}/{made}/test", {}, eve)
+    with mock.patch("service.usecases.webhooks.MAX_WEBHOOKS", 1):
+        refusals.record("too-many-webhooks", "POST", webhooks, {"url": "https://moon.example/hook"}, eve)
 
 
 def _tables(refusals: Refusals, client: Client, ada: str, ben: str, eve: str) -> None:

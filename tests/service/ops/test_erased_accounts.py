@@ -17,7 +17,7 @@ from service.ops.cli import main
 from service.ops.connection import CannotOperate
 from service.repository.accounts import Player, Token
 from service.settings import read
-from service.usecases import accounts, erasure, recovery
+from service.usecases import accounts, erasure, recovery, webhooks
 from service.usecases.match_lifecycle import create, join
 from tests.service.arena import refused
 
@@ -59,6 +59,7 @@ def test_an_account_of_a_backup_is_erased_again_by_a_list_and_otherwise_the_rest
     ports = service.ports
     (ann, token), (ben, _) = (accounts.sign_up(ports, name) for name in ("Ann", "Ben"))
     code = recovery.renew_code(ports, ann)
+    webhooks.add(ports, ann.id, "https://moon.example/", ["finished"])
     match = create(ports, ann.id, NewMatch(game="ape_town", seats=2, bots=("random",)), "create").match
     join(ports, ann.id, match.id, "join")
     backup = tmp_path / "backup"
@@ -84,6 +85,7 @@ def test_an_account_of_a_backup_is_erased_again_by_a_list_and_otherwise_the_rest
         accounts.authenticate(again, token)
     refused("recovery-code-invalid", recovery.recover, again, code)
     assert again.accounts.players([ann.id, ben.id]) == {ben.id: ben}
+    assert again.webhooks.of((ann.id,)) == {}
     Erasures(again).step()
     holder = again.history.newest(match.id)[0].seats[1]
     assert holder is not None
@@ -118,6 +120,9 @@ def test_a_check_finds_what_is_left_of_an_erased_account(empty: Callable[[str], 
     service.ports.accounts.add(Player(ann.id, "Ann", 1), "digest")
     assert not maintenance.check(environ, messages.append)
     assert any(ann.id in message and "its name" in message for message in messages)
+    webhooks.add(service.ports, ann.id, "https://moon.example/", ["finished"])
+    assert not maintenance.check(environ, messages.append)
+    assert any(ann.id in message and "a webhook" in message for message in messages)
 
 
 def test_a_damaged_list_is_refused_before_anything_is_written(
