@@ -125,9 +125,7 @@ class Placing(msgspec.Struct, frozen=True):
 
 
 class Standing(msgspec.Struct, frozen=True):
-    """What follows for a player from the counted matches of a game.
-
-    `won`: nobody had a better or the same rank; `shared`: nobody had a better rank, but somebody the same one.
+    """What follows for a player from the counted matches of a game. `won`: nobody had a better or the same rank; `shared`: nobody had a better rank, but somebody the same one.
     `opponents` are the first `OPPONENTS` different persons.
     """
 

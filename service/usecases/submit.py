@@ -26,6 +26,9 @@ from service.observability import failpoints, metrics
 from service.repository.ports import Ports
 from service.usecases import finding
 from service.usecases.held_seats import hold_seats
+from service.usecases.hints import has_job as has_job
+from service.usecases.hints import hint as hint
+from service.usecases.hints import hint_call as hint_call
 from service.usecases.match_index import announce, withdraw
 from service.usecases.subscribed import due_with_news
 
@@ -282,23 +285,3 @@ def server_seed(ports: Ports, match: Match) -> bytes:
     if seed is None or commitment(seed) != match.created.seed_commitment:
         raise Corrupt(match.head.version, "the seed that the match began with is not in the log")
     return seed
-
-
-def has_job(match: Match, now: int) -> bool:
-    """Whether a job of the match is due. The newest event may have a later time than `now`, from a faster clock."""
-    job_at = match.job_at()
-    return job_at is not None and job_at <= max(now, match.at)
-
-
-def hint(ports: Ports, match: Match) -> None:
-    """Notify the workers if a job of the match is due now."""
-    if has_job(match, ports.now()):
-        ports.jobs.hint(match.id, "turns" if match.has_players else "bots")
-    hint_call(ports, match)
-
-
-def hint_call(ports: Ports, match: Match) -> None:
-    """Tell the process that calls hosted bots if one is to be called now."""
-    call_at = match.call_at()
-    if call_at is not None and call_at <= max(ports.now(), match.at):
-        ports.hint_call(match.id)

@@ -213,10 +213,7 @@ class Arena:
         return match_lifecycle.create(self.ports, by, wanted, key, seed=seed).match.id
 
     def host(self, bot: str = "bt_bot", owner: str = "owner", **settings: Any) -> str:
-        """Add a hosted bot that everyone may seat; `settings` are further fields of `Bot`. Returns its id."""
-        known = Bot(
-            bot, owner, self.time, tuple(sorted(self.ports.games)), "", True, "everyone", 10, 5_000, SigningKey(bot)
-        )
+        known = Bot(bot, owner, self.time, tuple(self.ports.games), "", True, "everyone", 10, 5_000, SigningKey(bot))
         self.ports.accounts.add(Player(bot, bot.removeprefix("bt_"), self.time), bot)
         assert self.ports.bots.add(msgspec.structs.replace(known, **settings), 1_000)
         return bot
