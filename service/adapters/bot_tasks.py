@@ -1,7 +1,7 @@
 """What is remembered of the tasks of hosted bots, on the log's server.
 
 The keys of a bot share a hash tag, so that scripts can change them together on a cluster: `tasks` is a hash of records by
-task, `times` a sorted set of the tasks by when they were asked, `calling` a hash from matches to the times until which a call
+task, `times` a sorted set of the tasks by when they were asked, `calling` a hash from turns to the times until which a call
 may last, and `days` a hash of numbers by `<day>:<name>`. Backups leave them out, as they do the index.
 """
 
@@ -11,7 +11,6 @@ from typing import Any, Final
 import msgspec
 from redis import Redis, RedisCluster
 
-from events.record import MatchId
 from events.redis_log import send
 from service.repository.bot_tasks import KEPT_DAYS, KEPT_TASKS, Begun, Day, TaskRecord, bucket_of
 
@@ -53,7 +52,7 @@ store(ARGV[1], ARGV[2], ARGV[3])
 return 'begun'
 """
 )
-"""ARGV the task, its record, when it was asked, its match, and until when the call may last."""
+"""ARGV the task, its record, when it was asked, its turn, and until when the call may last."""
 _NOTE: Final = (
     _STORE
     + """
@@ -93,7 +92,7 @@ end
 return 1
 """
 )
-"""ARGV the task, its record, when it was asked, its match, the day, for how many days numbers are kept, and what to count."""
+"""ARGV the task, its record, when it was asked, its turn, the day, for how many days numbers are kept, and what to count."""
 
 _record: Final = msgspec.json.Decoder(TaskRecord).decode
 _encode: Final = msgspec.json.Encoder().encode
@@ -106,12 +105,12 @@ class RedisBotTasks:
         self._client = client
 
     def begin(self, bot: str, record: TaskRecord, until: int) -> Begun:
-        found = self._run(_BEGIN, bot, record.task, _encode(record), record.asked_at, record.match, until)
+        found = self._run(_BEGIN, bot, record.task, _encode(record), record.asked_at, record.turn, until)
         answers: Mapping[bytes, Begun] = {b"begun": "begun", b"busy": "busy", b"ended": "ended"}
         return answers[found]
 
-    def extend(self, bot: str, match_id: MatchId, until: int) -> None:
-        send(self._client, ("HSET", _keys(bot)[2], match_id, until))
+    def extend(self, bot: str, record: TaskRecord, until: int) -> None:
+        send(self._client, ("HSET", _keys(bot)[2], record.turn, until))
 
     def note(self, bot: str, record: TaskRecord) -> None:
         self._run(_NOTE, bot, record.task, _encode(record), record.asked_at)
@@ -123,7 +122,7 @@ class RedisBotTasks:
             record.task,
             _encode(record),
             record.asked_at,
-            record.match,
+            record.turn,
             day,
             KEPT_DAYS,
             *counted,

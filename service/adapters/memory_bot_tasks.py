@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from events.record import MatchId
 from service.repository.bot_tasks import KEPT_TASKS, Begun, Day, TaskRecord, bucket_of
 
 _DAY_MS = 24 * 3_600_000
@@ -14,7 +13,7 @@ class MemoryBotTasks:
 
     def __init__(self) -> None:
         self._records: dict[str, dict[str, TaskRecord]] = {}
-        self._calling: dict[tuple[str, MatchId], int] = {}
+        self._calling: dict[tuple[str, str], int] = {}
         self._outcomes: dict[str, dict[int, Counter[str]]] = {}
         self._times: dict[str, dict[int, Counter[int]]] = {}
 
@@ -22,14 +21,14 @@ class MemoryBotTasks:
         known = self.find(bot, record.task)
         if known is not None and known.outcome is not None:
             return "ended"
-        if self._calling.get((bot, record.match), 0) > record.asked_at:
+        if self._calling.get((bot, record.turn), 0) > record.asked_at:
             return "busy"
-        self._calling[bot, record.match] = until
+        self._calling[bot, record.turn] = until
         self._store(bot, record)
         return "begun"
 
-    def extend(self, bot: str, match_id: MatchId, until: int) -> None:
-        self._calling[bot, match_id] = until
+    def extend(self, bot: str, record: TaskRecord, until: int) -> None:
+        self._calling[bot, record.turn] = until
 
     def note(self, bot: str, record: TaskRecord) -> None:
         if self.find(bot, record.task) is None:
@@ -42,7 +41,7 @@ class MemoryBotTasks:
             del records[old]
 
     def end(self, bot: str, record: TaskRecord) -> bool:
-        self._calling.pop((bot, record.match), None)
+        self._calling.pop((bot, record.turn), None)
         known = self.find(bot, record.task)
         before = None if known is None else known.outcome
         if before not in {None, "declined"}:

@@ -3,7 +3,9 @@
 Everything may be done twice: a task keeps its id, and its id is the key of the bot's command.
 """
 
-from collections.abc import Mapping
+import time
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
@@ -28,6 +30,8 @@ LONGEST_CALL_MS: Final = 10_000
 LEASE_MS: Final = 2_000
 """A call that a process began and did not continue for this long may be begun again: the process has died."""
 MAX_ANSWER_BYTES: Final = 16 * 1024
+KNOWN_S: Final = 5.0
+MAX_KNOWN: Final = 4_096
 LANGUAGE: Final = "en"
 _MOVED_ON: Final = frozenset(
     {"decision-closed", "not-your-turn", "too-late", "match-over", "match-suspended", "match-not-running", "not-seated"}
@@ -42,7 +46,7 @@ class Call(msgspec.Struct, frozen=True):
 
     bot: Bot
     url: str
-    match: MatchId
+    match: Match
     decision: str
     record: TaskRecord
     body: bytes
@@ -58,14 +62,31 @@ class Plan(msgspec.Struct, frozen=True):
     again_at: int | None
 
 
-def plan(ports: Ports, match_id: MatchId) -> Plan:
+class KnownBots:
+    """Bots as this process has read them last: a change of their settings takes effect within `KNOWN_S`."""
+
+    def __init__(self) -> None:
+        self._known: OrderedDict[str, tuple[float, Bot]] = OrderedDict()
+
+    def find(self, ports: Ports, ids: Sequence[str]) -> Mapping[str, Bot]:
+        now = time.monotonic()
+        known = {one: self._known[one][1] for one in ids if one in self._known and self._known[one][0] > now}
+        for bot in ports.bots.find([one for one in ids if one not in known]).values():
+            known[bot.id] = bot
+            self._known[bot.id] = now + KNOWN_S, bot
+            while len(self._known) > MAX_KNOWN:
+                self._known.popitem(last=False)
+        return known
+
+
+def plan(ports: Ports, match_id: MatchId, known: KnownBots) -> Plan:
     """Begin the calls that are due in a match. The caller has to send them, and to settle each."""
     match, _ = ports.history.newest(match_id)
     now = ports.now()
     due = [
         (one, holder.player) for one in decisions_to_call(match, now) if (holder := match.seats[one.seat]) is not None
     ]
-    bots = ports.bots.find([player for _, player in due])
+    bots = known.find(ports, [player for _, player in due])
     calls: list[Call] = []
     again: list[int | None] = [match.call_at(after=now)]
     for decision, player in due:
@@ -74,6 +95,8 @@ def plan(ports: Ports, match_id: MatchId) -> Plan:
             continue
         task_of = task_id(match, decision)
         record = TaskRecord(task_of, match.id, decision.seat, match.head.version, "called", now)
+        if decision.on_timeout is None:
+            record = replace(record, one_at_a_time=True)
         begun = ports.bot_tasks.begin(bot.id, record, now + LEASE_MS)
         if begun == "begun":
             calls.append(_call(match, decision, bot, bot.url, record))
@@ -87,7 +110,7 @@ def _call(match: Match, decision: OpenDecision, bot: Bot, url: str, record: Task
     longest = record.asked_at + LONGEST_CALL_MS
     deadline = longest + 1 if decision.deadline is None else decision.deadline
     body = msgspec.json.encode(task(match, decision.seat, LANGUAGE))
-    return Call(bot, url, match.id, decision.id, record, body, min(longest, deadline), deadline <= longest)
+    return Call(bot, url, match, decision.id, record, body, min(longest, deadline), deadline <= longest)
 
 
 def headers(ports: Ports, call: Call) -> Mapping[str, str]:
@@ -99,13 +122,13 @@ def keep(ports: Ports, match_id: MatchId, planned: Plan) -> None:
     """Let the calls of a match that have no answer yet continue."""
     until = ports.now() + LEASE_MS
     for call in planned.calls:
-        ports.bot_tasks.extend(call.bot.id, match_id, until)
+        ports.bot_tasks.extend(call.bot.id, call.record, until)
     rearm(ports, match_id, planned.version, until if planned.again_at is None else min(until, planned.again_at))
 
 
 def give_up(ports: Ports, call: Call) -> None:
     """Leave a call that could not be sent now to whoever plans next."""
-    ports.bot_tasks.extend(call.bot.id, call.match, 0)
+    ports.bot_tasks.extend(call.bot.id, call.record, 0)
 
 
 def is_worth_another_try(ports: Ports, call: Call, result: Result) -> bool:
@@ -114,15 +137,15 @@ def is_worth_another_try(ports: Ports, call: Call, result: Result) -> bool:
     return passing and ports.now() + GRACE_MS < call.until
 
 
-def settle(ports: Ports, call: Call, result: Result, attempts: int) -> None:
-    """Do what follows from the answer to a call, and remember how it ended."""
+def settle(ports: Ports, call: Call, result: Result, attempts: int) -> bool:
+    """Do what follows from the answer to a call, and remember how it ended. Returns whether the bot's action was appended."""
     record = replace(call.record, attempts=attempts)
     if isinstance(result, Answered):
         record = replace(record, status=result.status)
     outcome, fault = _applied(ports, call, result)
     failpoints.point("answer-applied")
     if outcome == "failed":
-        fail(ports, call.match, call.decision)
+        fail(ports, call.match.id, call.decision)
         failpoints.point("fallback-applied")
     now = ports.now()
     has_answer = outcome in {"accepted", "declined"}
@@ -131,6 +154,7 @@ def settle(ports: Ports, call: Call, result: Result, attempts: int) -> None:
     )
     ports.bot_tasks.end(call.bot.id, ended)
     metrics.BOT_CALLS.labels(outcome).inc()
+    return outcome == "accepted"
 
 
 def _applied(ports: Ports, call: Call, result: Result) -> tuple[Ended, str | None]:
@@ -146,7 +170,7 @@ def _applied(ports: Ports, call: Call, result: Result) -> tuple[Ended, str | Non
         return "failed", "malformed"
     request = ActionRequest(action, call.record.seat, call.decision)
     try:
-        play.act(ports, call.bot.id, call.match, request, call.record.task)
+        play.act(ports, call.bot.id, call.match.id, request, call.record.task, read=call.match)
     except Refused as refusal:
         if refusal.code == "version-conflict":
             raise

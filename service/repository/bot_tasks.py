@@ -51,7 +51,7 @@ class TaskRecord(msgspec.Struct, frozen=True, omit_defaults=True):
     """A task that a bot got. Times are in server milliseconds.
 
     `ms`: from when it was asked to its answer. `fault` is a short code that says why it failed; `status` is the HTTP status of the
-    answer to a call.
+    answer to a call. `one_at_a_time`: in a timed game, where a new task does not show that the one before has ended.
     """
 
     task: str
@@ -66,6 +66,12 @@ class TaskRecord(msgspec.Struct, frozen=True, omit_defaults=True):
     ms: int | None = None
     status: int | None = None
     fault: str | None = None
+    one_at_a_time: bool = False
+
+    @property
+    def turn(self) -> str:
+        """Only one call with the same turn lasts at a time: one of a task, or of a match if tasks overlap in time."""
+        return self.match if self.one_at_a_time else self.task
 
 
 class Day(msgspec.Struct, frozen=True):
@@ -90,12 +96,12 @@ class BotTasks(Protocol):
     def begin(self, bot: str, record: TaskRecord, until: int) -> Begun:
         """Note that a bot is called for a task; the call may last until `until` (server milliseconds).
 
-        Nothing is noted if the task `ended` before, or if another call of the bot for the same match lasts: it is `busy`.
+        Nothing is noted if the task `ended` before, or if a call with the same `turn` lasts: the bot is `busy`.
         """
         ...
 
-    def extend(self, bot: str, match_id: MatchId, until: int) -> None:
-        """Let a call that lasts continue until a later time."""
+    def extend(self, bot: str, record: TaskRecord, until: int) -> None:
+        """Let a call that lasts continue until a later time, or end at an earlier one."""
         ...
 
     def note(self, bot: str, record: TaskRecord) -> None:

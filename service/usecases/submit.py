@@ -68,26 +68,32 @@ def player_key(player: str, key: str, request: object) -> CommandKey:
 
 
 def submit(
-    ports: Ports, match_id: MatchId, key: CommandKey, command: Command, admit_bots: Admit | None = None
+    ports: Ports,
+    match_id: MatchId,
+    key: CommandKey,
+    command: Command,
+    admit_bots: Admit | None = None,
+    read: Match | None = None,
 ) -> Submitted:
     """Append the events of a command exactly once, and notify the workers if a job of the match is due.
 
-    `admit_bots` is called right before the command starts a match without people.
+    `admit_bots` is called right before the command starts a match without people. `read`: the match as the caller has just
+    read it, so that it is read again only if another command was first.
 
     Raises:
         Refused: what `decide` and `admit_bots` refuse; `match-not-found`, `idempotency-key-reused`, `version-conflict`.
     """
     received_at = ports.now()
     with ports.match_locks.holding(match_id):
-        submitted = _submit(ports, match_id, _Attempts(ports, key, command, received_at, admit_bots))
+        submitted = _submit(ports, match_id, _Attempts(ports, key, command, received_at, admit_bots), read)
     hint(ports, submitted.match)
     failpoints.point("command-hinted")
     return submitted
 
 
-def _submit(ports: Ports, match_id: MatchId, attempts: "_Attempts") -> Submitted:
+def _submit(ports: Ports, match_id: MatchId, attempts: "_Attempts", read: Match | None) -> Submitted:
     key = attempts.key
-    expected = ports.history.expected(match_id)
+    expected = read or ports.history.expected(match_id)
     refusal: Refused | None = None
     if expected is not None:
         # One round trip instead of two: the append checks the command id and the head.

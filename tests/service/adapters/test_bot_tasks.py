@@ -49,18 +49,20 @@ def ended(one: TaskRecord, outcome: Any = "accepted", at: int = NOW, **more: Any
 
 
 def test_one_call_of_a_bot_lasts_in_a_match_until_it_ends_or_its_time_is_over(store: BotTasks, bot: str) -> None:
-    first = record(0)
+    first = record(0, one_at_a_time=True)
     assert store.begin(bot, first, NOW + 100) == "begun"
     assert store.begin(bot, first, NOW + 100) == "busy"
-    assert store.begin(bot, record(50), NOW + 150) == "busy"  # another task of the same match
+    other = record(50, one_at_a_time=True)
+    assert store.begin(bot, other, NOW + 150) == "busy"  # another task of the same match
+    assert store.begin(bot, record(51), NOW + 150) == "begun"  # which shows that the one before has ended
     assert store.begin(bot, record(50, "m2"), NOW + 150) == "begun"
-    assert store.begin(f"{bot}x", record(50), NOW + 150) == "begun"
+    assert store.begin(f"{bot}x", other, NOW + 150) == "begun"
     assert store.begin(bot, replace(first, asked_at=NOW + 100), NOW + 200) == "begun"  # the process has died
-    store.extend(bot, "m1", NOW + 300)
-    assert store.begin(bot, record(250), NOW + 350) == "busy"
+    store.extend(bot, first, NOW + 300)
+    assert store.begin(bot, record(250, one_at_a_time=True), NOW + 350) == "busy"
     assert store.end(bot, ended(first))
     assert store.begin(bot, first, NOW + 999) == "ended"
-    assert store.begin(bot, record(251), NOW + 350) == "begun"
+    assert store.begin(bot, record(251, one_at_a_time=True), NOW + 350) == "begun"
 
 
 def test_a_task_ends_once_and_one_that_was_declined_may_end_otherwise(store: BotTasks, bot: str) -> None:
