@@ -37,16 +37,24 @@ MATCHES: Final = 100
 TASKS_A_SECOND: Final = 40.0
 """How many moves of people begin in a second: the machine is not saturated, so that what a call adds is not a queue."""
 SECONDS: Final = 15.0
+WARM_UP_S: Final = 5.0
+IDLE_S: Final = 3.0
+_ANSWER: Final = ("seat:1", "seat:0")
+"""The authors of an action of a person, and of the bot's that follows it."""
 GAME: Final = "monkeys_on_the_moon"
 
 
 class Figures(NamedTuple):
-    """Milliseconds from the receipt of a person's move to that of the bot's, and of processor time in the process `calls`."""
+    """Milliseconds from the receipt of a person's move to that of the bot's, and of processor time in the process `calls`.
+
+    `idle`: the percentage of a processor that this process needs without tasks.
+    """
 
     tasks: int
     p50: float
     p99: float
     cpu_ms: float
+    idle: float
 
 
 def measure(service: Service, environ: Mapping[str, str], log: Any, folder: Path) -> Figures:
@@ -56,16 +64,22 @@ def measure(service: Service, environ: Mapping[str, str], log: Any, folder: Path
         settings = {**os.environ, **environ, "MOONSTONE_LOOPBACK_CALLS": "1", "SSL_CERT_FILE": str(bundle)}
         process = subprocess.Popen(command, env=settings, stderr=log, stdout=log)
         try:
-            _play(service, matches[:10], 3.0)  # warm up
-            cpu_before, warm_up = _cpu_s(process.pid), _tasks(service, matches)
+            _play(service, matches, WARM_UP_S)
+            cpu_before = _cpu_s(process.pid)
+            time.sleep(IDLE_S)
+            idle_s = _cpu_s(process.pid) - cpu_before
+            begun = {match.id: _head(service, match) for match in matches}
             _play(service, matches, SECONDS)
-            cpu_ms = 1000 * (_cpu_s(process.pid) - cpu_before)
-            tasks = _tasks(service, matches) - warm_up
+            cpu_s = _cpu_s(process.pid) - cpu_before - idle_s
         finally:
             process.terminate()
             process.wait()
-        times = list(_times(service, matches))
-    return Figures(tasks, median(times), quantiles(times, n=100)[98], cpu_ms / tasks)
+        tasks, times = 0, list[int]()
+        for match in matches:
+            events = [event for event in _events(service, match) if event.version > begun[match.id]]
+            tasks += sum(event.type == "action" and event.by == "seat:0" for event in events)
+            times += [after.at - before.at for before, after in pairwise(events) if (before.by, after.by) == _ANSWER]
+    return Figures(tasks, median(times), quantiles(times, n=100)[98], 1000 * cpu_s / tasks, 100 * idle_s / IDLE_S)
 
 
 @contextmanager
@@ -140,23 +154,13 @@ def _play(service: Service, matches: list[Match], seconds: float) -> None:
     time.sleep(0.5)  # the last answers
 
 
-def _tasks(service: Service, matches: list[Match]) -> int:
-    """How many actions bots have taken."""
-    events = (event for match in matches for event in _events(service, match))
-    return sum(event.type == "action" and event.by == "seat:0" for event in events)
+def _head(service: Service, match: Match) -> int:
+    return service.ports.history.newest(match.id)[0].head.version
 
 
 def _events(service: Service, match: Match) -> list[Event]:
     newest, _ = service.ports.history.newest(match.id)
     return [event for event, _ in service.ports.history.verified(newest, 0, 1_000)]
-
-
-def _times(service: Service, matches: list[Match]) -> Iterator[int]:
-    """For each action of a bot right after one of a person, the milliseconds between them."""
-    for match in matches:
-        for before, after in pairwise(_events(service, match)):
-            if before.by == "seat:1" and after.by == "seat:0":
-                yield after.at - before.at
 
 
 def _cpu_s(pid: int) -> float:

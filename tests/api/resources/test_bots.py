@@ -32,7 +32,7 @@ def test_an_owner_creates_changes_and_deletes_a_bot(client: Client, owner: str) 
     bot = created["bot"]
     assert bot == {
         "id": bot["id"], "name": "Deep Moon", "created_at": bot["created_at"], "games": [GAME], "about": "slow",
-        "public": False, "seating": "owner", "max_matches": 10, "limit_ms": 10_000,
+        "public": False, "seating": "owner", "max_matches": 10, "limit_ms": 10_000, "url": None,
     }  # fmt: skip
     assert client.ask("/v1/me/bots", owner)["bots"] == [bot]
     path = f"/v1/me/bots/{bot['id']}"
@@ -119,3 +119,77 @@ def test_a_poll_waits_for_the_next_task_that_the_client_does_not_have(client: Cl
     found = client.ask(f"{seen}&seen=other&wait=20", token)["tasks"]
     thread.join()
     assert [one["match"] == task["match"] for one in found] in ([False], [])
+
+
+def test_an_owner_sees_each_task_and_the_numbers_of_each_day(client: Client, owner: str) -> None:
+    _, token, task = playing(client, owner)
+    bot = client.ask("/v1/me", token)["id"]
+    path = f"/v1/me/bots/{bot}"
+    (asked,) = client.ask(f"{path}/tasks", owner)["tasks"]
+    assert (asked["task"], asked["way"], asked["outcome"], asked["played"]) == (task["task"], "pulled", None, None)
+    assert client.ask(f"{path}/days", owner)["days"] == []
+    receipt = answer(client, token, task)
+    (ended,) = client.ask(f"{path}/tasks", owner)["tasks"]
+    assert ended["outcome"] == "accepted"
+    assert ended["ms"] == ended["ended_at"] - ended["asked_at"]
+    assert ended["played"] == {"version": receipt["version"], "type": "action", "reason": None}
+    (day,) = client.ask(f"{path}/days", owner)["days"]
+    assert (day["tasks"], day["accepted"], day["reliability"]) == (1, 1, 100)
+    assert day["p50_ms"] is not None
+    stranger = client.sign_up()
+    for name in ("tasks", "days"):
+        assert problem(client.get(f"{path}/{name}", stranger)).code == "bot-not-found"
+
+
+def test_tasks_are_listed_in_pages(client: Client, owner: str) -> None:
+    bot, token = made(client, owner)
+    for _ in range(3):
+        client.do("/v1/matches", {"game": GAME, "seats": 2, "bots": [bot, "random"]}, owner)
+    listed = client.ask("/v1/me/tasks", token)["tasks"]
+    path = f"/v1/me/bots/{bot}/tasks"
+    first = client.ask(f"{path}?limit=2", owner)
+    rest = client.ask(f"{path}?limit=2&cursor={first['next']}", owner) if first["next"] else {"tasks": []}
+    assert [one["task"] for one in (*first["tasks"], *rest["tasks"])] == [one["task"] for one in listed][::-1]
+    assert problem(client.get(f"{path}?cursor=x", owner)).code == "invalid-parameter"
+
+
+def test_everyone_sees_public_bots_beside_those_of_the_games(client: Client, owner: str) -> None:
+    hidden, _ = made(client, owner)
+    shown, _ = made(client, owner, public=True, about="slow", games=[GAME])
+    listed = client.ask("/v1/bots")
+    assert "random" in {bot["name"] for bot in listed["bots"]}
+    (bot,) = listed["hosted"]
+    assert (bot["id"], bot["name"], bot["owner_name"], bot["about"]) == (shown, "Deep", "Ada", "slow")
+    assert bot["answers"] == {
+        "tasks": 0, "accepted": 0, "declined": 0, "late": 0, "failed": 0, "reliability": None,
+        "p50_ms": None, "p90_ms": None, "p99_ms": None,
+    }  # fmt: skip
+    assert listed["next"] is None
+    client.send("PATCH", f"/v1/me/bots/{hidden}", {"public": True}, token=owner)
+    pages = client.ask("/v1/bots?limit=1")
+    assert (
+        pages["hosted"] + client.ask(f"/v1/bots?limit=1&cursor={pages['next']}")["hosted"]
+        == client.ask("/v1/bots")["hosted"]
+    )
+    client.send("DELETE", "/v1/me", token=owner)
+    assert client.ask("/v1/bots")["hosted"] == []
+
+
+@pytest.mark.parametrize(
+    "url", ["http://moon.example/", "https://10.0.0.1/", "https://u:p@moon.example/", "https://moon.example:22/"]
+)
+def test_an_address_that_may_not_be_called_is_refused(client: Client, owner: str, url: str) -> None:
+    refusal = problem(client.post("/v1/me/bots", {"name": "Deep", "url": url}, owner))
+    assert refusal.code == "invalid-request"
+    bot, _ = made(client, owner, url="https://moon.example/bot")
+    refusal = problem(client.send("PATCH", f"/v1/me/bots/{bot}", {"url": url}, token=owner))
+    assert refusal.code == "invalid-request"
+    assert client.send("PATCH", f"/v1/me/bots/{bot}", {"url": None}, token=owner).get_json()["url"] is None
+
+
+def test_a_secret_is_shown_at_creation_and_at_its_renewal(client: Client, owner: str) -> None:
+    created = client.do("/v1/me/bots", {"name": "Deep"}, owner)
+    renewed = client.do(f"/v1/me/bots/{created['bot']['id']}/secret", {}, owner)
+    assert created["secret"].startswith("whsec_")
+    assert renewed["secret"] != created["secret"]
+    assert "whsec_" not in client.get("/v1/me/bots", owner).get_data(as_text=True)
