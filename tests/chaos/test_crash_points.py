@@ -289,6 +289,17 @@ def check_erased(service: Service, folder: Path) -> None:
     assert sorted((kinds["resigned"], kinds["match_aborted"]) for kinds in found) == [(0, 1), (1, 0), (1, 0)]
 
 
+def check_notified(service: Service, folder: Path) -> None:
+    only_match(service, is_finished=False)
+    kept = service.ports.webhooks.deliveries("pl_a")
+    assert {one.status for one in kept} == {"delivered"}
+    received = (folder / "received").read_text().split()
+    assert set(received) == {one.notice for one in kept}
+    assert "started" in {one.rpartition("-")[2] for one in received}
+    assert len(received) <= len(set(received)) + 1
+    assert service.ports.log.scheduled("delivery") == ()
+
+
 MATCH_CHECKS: Final = {
     "play": check_played,
     "time": check_timed,
@@ -303,6 +314,7 @@ CHECKS: Final[Mapping[str, Callable[[Service, Path], None]]] = {
     **{script: partial(_of_matches, check) for script, check in MATCH_CHECKS.items()},
     "tokens": check_tokens,
     "erasure": check_erased,
+    "notify": check_notified,
 }
 
 
