@@ -149,11 +149,13 @@ class Backlog(Collector):
     overdue: seconds by which the earliest entry of a match with people is late.
     bots: the number of matches of bots alone that wait for a worker.
     erasures: the number of erased accounts whose matches were not all left yet.
+    calls: seconds by which the earliest news or delivery of a webhook is late.
     """
 
     overdue: float
     bots: int
     erasures: int
+    calls: float
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
         yield GaugeMetricFamily(
@@ -168,6 +170,11 @@ class Backlog(Collector):
             "moonstone_erasures_waiting",
             "Erased accounts that wait for a worker, for a minute, or for a suspended match to resume.",
             self.erasures,
+        )
+        yield GaugeMetricFamily(
+            "moonstone_calls_overdue_seconds",
+            "Age of the earliest due entry of a webhook. It grows while no process `calls` runs.",
+            self.calls,
         )
 
 

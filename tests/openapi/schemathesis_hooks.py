@@ -20,6 +20,8 @@ from schemathesis import GenerationMode
 from schemathesis.core import NotSet
 from schemathesis.generation.meta import TestPhase
 
+from tests.openapi import schemathesis_webhooks
+
 World = dict[str, Any]
 
 WORLD: Final[World] = msgspec.json.decode(os.environ["SCHEMATHESIS_WORLD"])
@@ -56,8 +58,9 @@ def match_to_play() -> tuple[str, dict[str, Any]]:
         sit.raise_for_status()
 
 
-ACCOUNT_CHANGES: Final = frozenset({"add_token", "change_player", "erase_player", "renew_recovery_code"}) | {
-    f"revoke_{what}" for what in ("token", "current_token", "other_tokens")
+ACCOUNT_CHANGES: Final = schemathesis_webhooks.OPERATIONS | {
+    *("add_token", "change_player", "erase_player", "renew_recovery_code"),
+    *("revoke_token", "revoke_current_token", "revoke_other_tokens"),
 }
 
 
@@ -192,6 +195,8 @@ def make_successful(case: Any, operation: str) -> None:
     match operation:
         case "recover":
             case.body = {"recovery_code": post("/v1/players", {"name": "Lost"})["recovery_code"]}
+        case _ if operation in schemathesis_webhooks.OPERATIONS:
+            schemathesis_webhooks.make_successful(case, operation, _HTTP)
         case "revoke_token":
             parameters["token_id"] = own_token_id(case)
         case "create_match":
@@ -273,21 +278,17 @@ def make_successful(case: Any, operation: str) -> None:
                 case.query = {name: case.query[name] for name in case.query.keys() & {"game", "limit", "status"}}
 
 
+_VIEWER: Final = frozenset({("invalid-parameter", "viewer")})
 OTHER_REFUSALS: Final[Mapping[str, frozenset[tuple[str, str]]]] = {
     "list_matches": frozenset(
         ("invalid-parameter", name)
         for name in "cursor seats free_seats clock speed option creator bots rated rating_from rating_to".split()  # noqa: SIM905  (one line instead of eleven)
     ),
-    **dict.fromkeys(
-        ("list_player_matches", "list_own_matches", "show_leaderboard", "list_player_ratings"),
-        frozenset({("invalid-parameter", "cursor")}),
-    ),
+    **dict.fromkeys(("list_player_matches", "list_own_matches"), frozenset({("invalid-parameter", "cursor")})),
+    **dict.fromkeys(("show_leaderboard", "list_player_ratings"), frozenset({("invalid-parameter", "cursor")})),
     "follow_own_matches": frozenset(("invalid-parameter", name) for name in ("after", "Last-Event-ID")),
     "watch_matches": frozenset(("invalid-parameter", name) for name in ("match", "Last-Event-ID")),
-    "show_match": frozenset({("invalid-parameter", "viewer")}),
-    "list_legal_actions": frozenset({("invalid-parameter", "viewer")}),
-    "draw_board": frozenset({("invalid-parameter", "viewer")}),
-    "show_timeline": frozenset({("invalid-parameter", "viewer")}),
+    **dict.fromkeys(("show_match", "list_legal_actions", "draw_board", "show_timeline"), _VIEWER),
     "show_diff": frozenset(("invalid-parameter", name) for name in ("viewer", "from", "to")),
     "list_events": frozenset(("invalid-parameter", name) for name in ("viewer", "limit", "wait")),
     "create_match": frozenset(
@@ -300,8 +301,8 @@ OTHER_REFUSALS: Final[Mapping[str, frozenset[tuple[str, str]]]] = {
     "take_seat": frozenset(
         {("idempotency-key-reused", ""), ("stale-version", ""), ("invalid-request", "#/client_seed")}
     ),
-    "sign_up": frozenset({("invalid-request", "#/name")}),
-    "change_player": frozenset({("invalid-request", "#/name")}),
+    **dict.fromkeys(("sign_up", "change_player"), frozenset({("invalid-request", "#/name")})),
+    **schemathesis_webhooks.OTHER_REFUSALS,
     "add_token": frozenset({("invalid-request", "#/label")}),
     **dict.fromkeys(
         (

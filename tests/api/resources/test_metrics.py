@@ -101,7 +101,9 @@ def test_overdue_seconds_are_shown_while_the_log_answers() -> None:
     now = 4_500
     found = samples(client.get("/metrics").text)
     assert (found["moonstone_overdue_seconds"], found["moonstone_bot_matches_waiting"]) == (0, 1)
-    assert found["moonstone_erasures_waiting"] == 0
+    assert (found["moonstone_erasures_waiting"], found["moonstone_calls_overdue_seconds"]) == (0, 0)
+    ports.webhooks.watch(("m",), now - 3_000)
+    assert samples(client.get("/metrics").text)["moonstone_calls_overdue_seconds"] == 3
     clock = MatchClock(turn_seconds=5)
     match = create(ports, "pl_a", NewMatch(game="monsters_on_the_moon", seats=1, clock=clock), "key 2").match
     join(ports, "pl_a", match.id, "join")

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
+from service.adapters.memory import MemoryWebhooks
 from service.repository.outgoing import Answered, Failed, Result
 from service.repository.ports import news_of
 from service.repository.webhooks import NOTIFIED, SUSPENDED_AFTER_MS, Delivery, Notified, Webhook
@@ -83,6 +84,25 @@ def test_a_match_that_nobody_subscribed_has_no_entry(arena: Subscribers) -> None
     table = arena.monkeys("ada", "ben")
     arena.play_out(table)
     assert arena.ports.log.scheduled("news") == ()
+
+
+def test_the_append_of_a_move_looks_for_no_webhooks(arena: Subscribers, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a player with webhooks too: the entry that waits is enough."""
+    arena.subscribe("ada")
+    table = arena.monkeys("ada", bots=("random",))
+    arena.collect()
+    (waiting,) = (due.at for due in arena.ports.log.scheduled("news") if due.match == table)
+    assert waiting > arena.time
+
+    def no_read(*_: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr(MemoryWebhooks, "of", no_read)
+    arena.wait(1)
+    arena.play_out(table)
+    assert arena.match(table).is_over
+    (due_at,) = (due.at for due in arena.ports.log.scheduled("news") if due.match == table)
+    assert due_at <= arena.time
 
 
 def test_a_match_that_began_before_the_webhook_is_watched_from_then_on(arena: Subscribers) -> None:
