@@ -5,8 +5,9 @@ from typing import Final, Literal, TypeAlias
 from urllib.parse import urlsplit
 
 from service.automation import bot_calls
-from service.automation.bot_calls import LONGEST_CALL_MS, MAX_ANSWER_BYTES, Call, KnownBots, Plan
+from service.automation.bot_calls import FULL_PAUSE_MS, LONGEST_CALL_MS, MAX_ANSWER_BYTES, Call, KnownBots, Plan
 from service.observability import failpoints
+from service.repository.bots import Bot
 from workers.lane import Claimed, Kind, Lane, Slots
 
 ATTEMPTS: Final = 2
@@ -15,17 +16,23 @@ KEEP_S: Final = 1.0
 """Pause between two renewals of the calls that have no answer yet."""
 FIRST_KEEP_S: Final = 0.2
 """The first renewal comes before another process finds the entry, whose hint has then come too late."""
-FULL_PAUSE_MS: Final = 200
-"""Pause before a match is looked at again for whose bots no slot was free."""
 End: TypeAlias = Literal["acted", "full", "other"]
 _BOTS: Final = KnownBots()
 _SLOTS: Final = Slots()
 """Of calls alone: deliveries that hang take no slot from bots."""
 
 
+def _has_room(bot: Bot) -> bool:
+    return _SLOTS.are_free(_host(bot.url or ""), bot.owner)
+
+
+def _host(url: str) -> str:
+    return urlsplit(url).hostname or ""
+
+
 async def call_bots(lane: Lane, due: Claimed) -> None:
     """Call the bots of a match for the decisions that are due."""
-    planned = await lane.run(bot_calls.plan, lane.ports, due.id, _BOTS)
+    planned = await lane.run(bot_calls.plan, lane.ports, due.id, _BOTS, _has_room)
     again_at = planned.again_at
     if planned.calls:
         calls = [asyncio.create_task(_call(lane, call)) for call in planned.calls]
@@ -56,7 +63,7 @@ async def _call(lane: Lane, call: Call) -> End:
 
     Returns whether the bot has acted, or whether no slot was free.
     """
-    with _SLOTS.taken(urlsplit(call.url).hostname or "", call.bot.owner) as is_free:
+    with _SLOTS.taken(_host(call.url), call.bot.owner) as is_free:
         if not is_free:
             await lane.run(bot_calls.give_up, lane.ports, call)
             return "full"

@@ -28,11 +28,18 @@ class Slots:
         self._total, self._by_host, self._by_owner = total, by_host, by_owner
         self._used = Counter[tuple[str, str]]()
 
+    def _limits(self, host: str, owner: str) -> dict[tuple[str, str], int]:
+        return {("total", ""): self._total, ("host", host): self._by_host, ("owner", owner): self._by_owner}
+
+    def are_free(self, host: str, owner: str) -> bool:
+        """Whether there is a slot now. Another thread may call it, to find out whether a request is worth preparing."""
+        return all(self._used[name] < limit for name, limit in self._limits(host, owner).items())
+
     @contextmanager
     def taken(self, host: str, owner: str) -> Iterator[bool]:
         """Take a slot for the time of the block; False if there is none. Then the caller tries again later."""
-        limits = {("total", ""): self._total, ("host", host): self._by_host, ("owner", owner): self._by_owner}
-        is_free = all(self._used[name] < limit for name, limit in limits.items())
+        limits = self._limits(host, owner)
+        is_free = self.are_free(host, owner)
         if is_free:
             self._used.update(limits.keys())
         try:

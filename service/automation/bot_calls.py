@@ -5,7 +5,7 @@ Everything may be done twice: a task keeps its id, and its id is the key of the 
 
 import time
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
@@ -30,6 +30,8 @@ LONGEST_CALL_MS: Final = 10_000
 LEASE_MS: Final = 2_000
 """A call that a process began and did not continue for this long may be begun again: the process has died."""
 MAX_ANSWER_BYTES: Final = 16 * 1024
+FULL_PAUSE_MS: Final = 1_000
+"""Pause before a bot is called for which there was no room."""
 KNOWN_S: Final = 5.0
 MAX_KNOWN: Final = 4_096
 LANGUAGE: Final = "en"
@@ -79,8 +81,8 @@ class KnownBots:
         return known
 
 
-def plan(ports: Ports, match_id: MatchId, known: KnownBots) -> Plan:
-    """Begin the calls that are due in a match. The caller has to send them, and to settle each."""
+def plan(ports: Ports, match_id: MatchId, known: KnownBots, has_room: Callable[[Bot], bool]) -> Plan:
+    """Begin the calls that are due in a match, if there is room for them. The caller has to send them, and to settle each."""
     match, _ = ports.history.newest(match_id)
     now = ports.now()
     due = [
@@ -92,6 +94,9 @@ def plan(ports: Ports, match_id: MatchId, known: KnownBots) -> Plan:
     for decision, player in due:
         bot = bots.get(player)
         if bot is None or bot.url is None:
+            continue
+        if not has_room(bot):
+            again.append(now + FULL_PAUSE_MS)
             continue
         task_of = task_id(match, decision)
         record = TaskRecord(task_of, match.id, decision.seat, match.head.version, "called", now)

@@ -3,7 +3,7 @@
 import socket
 from collections.abc import Callable, Mapping
 from secrets import token_hex
-from typing import Any, Final, TypeAlias
+from typing import Any, TypeAlias
 
 import msgspec
 
@@ -18,16 +18,15 @@ from service.usecases.match_lifecycle import create
 from tests.service.adapters.receivers import Answer
 from tests.workers.world import GAME, World
 
-OWNER: Final = Player("pl_owner", "Owner", 0)
 Task: TypeAlias = Mapping[str, Any]
 
 
-def hosted(world: World, url: str | None, **settings: Any) -> str:
+def hosted(world: World, url: str | None, *, owner: str = "pl_owner", **settings: Any) -> str:
     """The id of a new hosted bot that is called at a URL."""
-    ports = world.service.ports
-    ports.accounts.add(OWNER, "0" * 64)
+    ports, player = world.service.ports, Player(owner, "Owner", 0)
+    ports.accounts.add(player, token_hex(32))
     wanted = BotSettings(name="Deep", seating="everyone", max_matches=100, url=url, **settings)
-    bot, *_ = hosted_bots.create(ports, OWNER, wanted)
+    bot, *_ = hosted_bots.create(ports, player, wanted)
     return bot.id
 
 
@@ -37,12 +36,15 @@ def match_of(
     game: str = GAME,
     fallback: BotFallback = "default_action",
     turn_seconds: int | None = None,
+    seats: int | None = None,
     **clock: Any,
 ) -> Match:
-    """A running match of these bots."""
+    """A match of these bots, which runs unless it has more seats."""
     if turn_seconds is not None:
         clock["turn_seconds"] = turn_seconds
-    wanted = NewMatch(game, len(bots), bots=bots, clock=MatchClock(**clock) if clock else None, bot_fallback=fallback)
+    wanted = NewMatch(
+        game, seats or len(bots), bots=bots, clock=MatchClock(**clock) if clock else None, bot_fallback=fallback
+    )
     return create(world.service.ports, "pl_a", wanted, token_hex(4)).match
 
 
