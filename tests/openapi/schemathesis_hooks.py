@@ -20,11 +20,9 @@ from schemathesis import GenerationMode
 from schemathesis.core import NotSet
 from schemathesis.generation.meta import TestPhase
 
-from tests.openapi import schemathesis_webhooks
+from tests.openapi import schemathesis_bots, schemathesis_webhooks
 
-World = dict[str, Any]
-
-WORLD: Final[World] = msgspec.json.decode(os.environ["SCHEMATHESIS_WORLD"])
+WORLD: Final[dict[str, Any]] = msgspec.json.decode(os.environ["SCHEMATHESIS_WORLD"])
 _HTTP: Final = httpx.Client(base_url=WORLD["url"], headers={"Authorization": f"Bearer {WORLD['token']}"}, timeout=30)
 _turns: Final = Counter[str]()
 
@@ -58,7 +56,9 @@ def match_to_play() -> tuple[str, dict[str, Any]]:
         sit.raise_for_status()
 
 
-ACCOUNT_CHANGES: Final = schemathesis_webhooks.OPERATIONS | {
+MODULES: Final = (schemathesis_bots, schemathesis_webhooks)
+OF_MODULES: Final = {name: module.make_successful for module in MODULES for name in module.OPERATIONS}
+ACCOUNT_CHANGES: Final = OF_MODULES.keys() | {
     *("add_token", "change_player", "erase_player", "renew_recovery_code"),
     *("revoke_token", "revoke_current_token", "revoke_other_tokens"),
 }
@@ -195,8 +195,8 @@ def make_successful(case: Any, operation: str) -> None:
     match operation:
         case "recover":
             case.body = {"recovery_code": post("/v1/players", {"name": "Lost"})["recovery_code"]}
-        case _ if operation in schemathesis_webhooks.OPERATIONS:
-            schemathesis_webhooks.make_successful(case, operation, _HTTP)
+        case _ if operation in OF_MODULES:
+            OF_MODULES[operation](case, operation, _HTTP)
         case "revoke_token":
             parameters["token_id"] = own_token_id(case)
         case "create_match":
@@ -302,6 +302,7 @@ OTHER_REFUSALS: Final[Mapping[str, frozenset[tuple[str, str]]]] = {
         {("idempotency-key-reused", ""), ("stale-version", ""), ("invalid-request", "#/client_seed")}
     ),
     **dict.fromkeys(("sign_up", "change_player"), frozenset({("invalid-request", "#/name")})),
+    **schemathesis_bots.OTHER_REFUSALS,
     **schemathesis_webhooks.OTHER_REFUSALS,
     "add_token": frozenset({("invalid-request", "#/label")}),
     **dict.fromkeys(

@@ -66,5 +66,7 @@ def test_hanging_bots_slow_no_bot_of_another_match(world: World) -> None:
         until(lambda: receiver.connections >= min(HANGING, IN_FLIGHT_BY_HOST), 20, "the bots hang")
         beside_them = answer_ms(world, beside(world), MOVES)
         calls.kill()
-        alone = max(alone, answer_ms(world, beside(world), MOVES))  # other work of this machine may have begun meanwhile
+        alone = max(
+            alone, answer_ms(world, beside(world), MOVES)
+        )  # other work of this machine may have begun meanwhile
     assert beside_them < (RATIO if LONG else 10 * RATIO) * alone + 1
