@@ -190,8 +190,8 @@ def list_bot_tasks(query: Mapping[str, Any], bot_id: str) -> Response:
 
     Tasks that come between two requests may appear on two pages.
     """
-    bot = hosted_bots.own_bot(context.ports(), context.caller().id, bot_id)
     skip = min(max(0, cursors.decode(query["cursor"], int)), KEPT_TASKS) if "cursor" in query else 0
+    bot = hosted_bots.own_bot(context.ports(), context.caller().id, bot_id)
     found = tasks_of(context.ports(), bot.id, skip, query["limit"])
     has_more = len(found) == query["limit"]
     return answer(BotTasks(found, cursors.encode(skip + len(found)) if has_more else None))

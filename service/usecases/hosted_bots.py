@@ -208,7 +208,7 @@ def seated_by(ports: Ports, player: str, bot_id: str, game: AnyGame, match_id: M
         raise Refused("bot-not-allowed", "Only its owner may give this bot a seat.")
     if game.info.id not in bot.games:
         fault = f"This bot does not play {game.info.title}. It plays: {', '.join(bot.games)}."
-        raise Refused("bot-not-found", fault, games=bot.games)
+        raise Refused("bot-not-found", fault)
     return _admitted(ports, bot, match_id)
 
 

@@ -240,6 +240,7 @@ def of_parameter(operation: str, parameter: Json) -> Iterator[Case]:
                     "seek-not-found",
                     "token-not-found",
                     "webhook-not-found",
+                    "bot-not-found",
                     "not-found",
                 }
             )
