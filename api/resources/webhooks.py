@@ -12,10 +12,13 @@ from api.requests import admission, strict_fields, urls
 from api.requests.blueprint import STORE_PROBLEMS, Blueprint
 from service.repository import cursors
 from service.repository.webhooks import NOTIFIED
+from service.subscriptions.webhook_delivery import TestNotice
 from service.usecases import webhooks
 from service.usecases.webhooks import DeliveryView, WebhookView
 
-blueprint: Final = Blueprint("webhooks", description="Notices that the service sends to an address of the player.")
+blueprint: Final = Blueprint(
+    "webhooks", description="Notices that the service sends to an address of the player.", frames=(TestNotice,)
+)
 
 _EVENTS: Final = "The types of notices that are sent; all by default."
 
