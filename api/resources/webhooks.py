@@ -107,7 +107,7 @@ def add_webhook(body: Mapping[str, Any]) -> Response:
 def change_webhook(body: Mapping[str, Any], webhook_id: str) -> Response:
     """Change a webhook, suspend it, or make it active again. Fields that are absent stay as they are.
 
-    A webhook that is active again gets what happened since its last delivery, if that is not older than a day.
+    A webhook that is active again gets what happens from then on.
     """
     if "url" in body:
         urls.check(body["url"])

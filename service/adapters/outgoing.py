@@ -21,9 +21,9 @@ from yarl import URL
 
 from service.repository.outgoing import MAX_REQUEST_BYTES, Answered, Failed, Failure, Result, is_allowed, url_fault
 
-CONNECTIONS: Final = 512
+CONNECTIONS: Final = 1_024
 CONNECTIONS_BY_HOST: Final = 64
-"""Maximum number of open connections, in total and to one host."""
+"""Maximum number of open connections, in total and to one host. Callers limit their requests below it."""
 KEEP_S: Final = 20.0
 """How long an unused connection is kept."""
 DNS_TIMEOUT_S: Final = 2.0
