@@ -35,11 +35,11 @@ OPEN_FILES: Final = 4_096
 """Enough for all connections to receivers and to the servers."""
 STOP_TIMEOUT_S: Final = 5.0
 """How long calls may go on after a signal. What is cut off is due again."""
-_log = logging.getLogger("moonstone.calls")
-
 
 KINDS: Final[Mapping[str, Kind]] = {"news": NEWS_KIND, "delivery": DELIVERY_KIND}
 """The handlers by kind of due entry."""
+
+_log = logging.getLogger("moonstone.calls")
 
 
 class Calls:

@@ -58,4 +58,4 @@ async def _attempt(lane: Lane, player: str, delivery: Delivery) -> None:
 
 
 NEWS_KIND: Final = Kind(collect_news, lease_ms=10_000, limit=16)
-DELIVERY_KIND: Final = Kind(deliver, LEASE_MS, limit=128)
+DELIVERY_KIND: Final = Kind(deliver, LEASE_MS, limit=512)

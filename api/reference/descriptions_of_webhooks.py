@@ -34,7 +34,7 @@ MEANINGS: Final[Mapping[str, str]] = {
     "DeliveryView.created_at": "When the notice was found, in milliseconds since 1970 (UTC).",
     "DeliveryView.status": "`pending`, `delivered`, `failed` (no attempt succeeded within a day), `outdated` (the decision was taken, or "
     "the offer ended, before an attempt), or `dropped` (the webhook was not active, or the match cannot be read).",
-    "attempts": "How often it was attempted.",
+    "attempts": "How often it was attempted, since it was sent again if it was.",
     "attempted_at": "When the last attempt began, in milliseconds since 1970 (UTC); null before the first.",
     "DeliveryView.ms": "How long the last attempt took, in milliseconds; null before the first.",
     "answer": "The status of the answer to the last attempt; null if there was none.",

@@ -85,7 +85,7 @@ class Attempt(msgspec.Struct, frozen=True):
 class Delivery(msgspec.Struct, frozen=True):
     """A notice for a webhook. Times are in server milliseconds.
 
-    `since` is when it was made, or sent again by the player; attempts end a day later. `next_at` is None unless it is pending.
+    `since` is when it was made, or sent again by the player; `attempts` counts from then on, and they end a day later. `next_at` is None unless it is pending.
     """
 
     webhook: str

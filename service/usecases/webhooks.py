@@ -154,7 +154,7 @@ def send_again(ports: Ports, player: str, webhook_id: str, notice: str) -> Deliv
     found = next((one for one in _deliveries(ports, player, webhook_id) if one.notice == notice), None)
     if found is None:
         raise Refused("delivery-not-found", "This webhook has no such delivery; deliveries are kept for a week.")
-    again = replace(found, status="pending", since=now, next_at=now)
+    again = replace(found, status="pending", since=now, attempts=0, next_at=now)
     ports.webhooks.settle(player, again)
     return see_delivery(again)
 
