@@ -90,12 +90,12 @@ class AttackedServer:
         return self._http.get(path, headers=headers).raise_for_status().json()
 
     def contents(self) -> object:
-        """The content of both servers, except the hours of the last use of tokens, and what processes write by themselves."""
+        """The content of both servers, except last uses of tokens, open streams, and what processes write by themselves."""
         return [
             {
                 key: store.dump(key)
                 for key in sorted(map(bytes, store.scan_iter()))
-                if key not in {PROBE.encode(), PROCESSES.encode()} and not key.startswith(b"uses:")
+                if key not in {PROBE.encode(), PROCESSES.encode()} and not key.startswith((b"uses:", b"streams:"))
             }
             for store in self._stores
         ]
