@@ -7,6 +7,7 @@ It claims due entries of the kinds that `KINDS` names, as a sweeper does. If it 
 import asyncio
 import logging
 import os
+import resource
 import signal
 import sys
 from collections.abc import Mapping
@@ -32,13 +33,15 @@ RETRY_DELAY_S: Final = 0.5
 """Pause after a failed read."""
 THREADS: Final = 8
 """Threads for calls of the log, which would block the event loop."""
+OPEN_FILES: Final = 4_096
+"""Enough for all connections to receivers and to the servers."""
 STOP_TIMEOUT_S: Final = 5.0
 """How long calls may go on after a signal. What is cut off is due again."""
-_log = logging.getLogger("moonstone.calls")
-
 
 KINDS: Final[Mapping[str, Kind]] = {"call": CALL_KIND, "news": NEWS_KIND, "delivery": DELIVERY_KIND}
 """The handlers by kind of due entry."""
+
+_log = logging.getLogger("moonstone.calls")
 
 
 class Calls:
@@ -155,6 +158,7 @@ def run(settings: Settings) -> int:
 
 
 async def work(service: Service) -> None:
+    _allow_sockets()
     executor = ThreadPoolExecutor(THREADS, thread_name_prefix="calls")
     async with Client(loopback=service.settings.loopback_calls) as client:
         calls = Calls(Lane(service.ports, client, Slots(), executor), service.clock_watch.fault)
@@ -170,6 +174,13 @@ async def work(service: Service) -> None:
         finally:
             await asyncio.to_thread(hints.stop)
             executor.shutdown(wait=False, cancel_futures=True)
+
+
+def _allow_sockets() -> None:
+    """Raise the limit of open files, which is often 1,024, as far as this process may."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = OPEN_FILES if most == resource.RLIM_INFINITY else min(OPEN_FILES, most)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))
 
 
 if __name__ == "__main__":

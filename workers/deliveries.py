@@ -11,7 +11,7 @@ from service.subscriptions import webhook_delivery, webhook_news
 from service.subscriptions.webhook_delivery import MAX_ANSWER_BYTES, TIMEOUT_S, Request
 from workers.lane import Claimed, Kind, Lane
 
-AT_ONCE: Final = 16
+AT_ONCE: Final = 8
 """Maximum number of deliveries of one player that are attempted at once."""
 LEASE_MS: Final = 30_000
 """More than an attempt takes."""
@@ -58,4 +58,4 @@ async def _attempt(lane: Lane, player: str, delivery: Delivery) -> None:
 
 
 NEWS_KIND: Final = Kind(collect_news, lease_ms=10_000, limit=16)
-DELIVERY_KIND: Final = Kind(deliver, LEASE_MS, limit=128)
+DELIVERY_KIND: Final = Kind(deliver, LEASE_MS, limit=512)

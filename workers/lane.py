@@ -10,9 +10,9 @@ from typing import Final, NamedTuple, ParamSpec, TypeAlias, TypeVar
 from service.repository.outgoing import Outgoing
 from service.repository.ports import Ports
 
-IN_FLIGHT: Final = 256
+IN_FLIGHT: Final = 512
 IN_FLIGHT_BY_HOST: Final = 32
-IN_FLIGHT_BY_OWNER: Final = 16
+IN_FLIGHT_BY_OWNER: Final = 8
 """Maximum number of requests that wait for an answer: in total, to one host, and of one owner."""
 
 P = ParamSpec("P")

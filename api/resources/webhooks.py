@@ -12,10 +12,13 @@ from api.requests import admission, strict_fields, urls
 from api.requests.blueprint import STORE_PROBLEMS, Blueprint
 from service.repository import cursors
 from service.repository.webhooks import NOTIFIED
+from service.subscriptions.webhook_delivery import TestNotice
 from service.usecases import webhooks
 from service.usecases.webhooks import DeliveryView, WebhookView
 
-blueprint: Final = Blueprint("webhooks", description="Notices that the service sends to an address of the player.")
+blueprint: Final = Blueprint(
+    "webhooks", description="Notices that the service sends to an address of the player.", frames=(TestNotice,)
+)
 
 _EVENTS: Final = "The types of notices that are sent; all by default."
 
@@ -104,7 +107,7 @@ def add_webhook(body: Mapping[str, Any]) -> Response:
 def change_webhook(body: Mapping[str, Any], webhook_id: str) -> Response:
     """Change a webhook, suspend it, or make it active again. Fields that are absent stay as they are.
 
-    A webhook that is active again gets what happened since its last delivery, if that is not older than a day.
+    A webhook that is active again gets what happens from then on.
     """
     if "url" in body:
         urls.check(body["url"])

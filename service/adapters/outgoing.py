@@ -21,9 +21,9 @@ from yarl import URL
 
 from service.repository.outgoing import MAX_REQUEST_BYTES, Answered, Failed, Failure, Result, is_allowed, url_fault
 
-CONNECTIONS: Final = 512
+CONNECTIONS: Final = 1_024
 CONNECTIONS_BY_HOST: Final = 64
-"""Maximum number of open connections, in total and to one host."""
+"""Maximum number of open connections, in total and to one host. Callers limit their requests below it."""
 KEEP_S: Final = 20.0
 """How long an unused connection is kept."""
 DNS_TIMEOUT_S: Final = 2.0
@@ -65,10 +65,11 @@ class Client:
         self, *, loopback: bool = False, resolver: AbstractResolver | None = None, tls: ssl.SSLContext | None = None
     ) -> None:
         self._loopback = loopback
+        self._resolver = CheckedResolver(
+            resolver or aiohttp.AsyncResolver(timeout=DNS_TIMEOUT_S, tries=2), loopback=loopback
+        )
         connector = aiohttp.TCPConnector(
-            resolver=CheckedResolver(
-                resolver or aiohttp.AsyncResolver(timeout=DNS_TIMEOUT_S, tries=2), loopback=loopback
-            ),
+            resolver=self._resolver,
             use_dns_cache=False,
             socket_factory=self._socket,
             ssl=tls or ssl.create_default_context(),
@@ -89,6 +90,7 @@ class Client:
 
     async def __aexit__(self, *_: object) -> None:
         await self._session.close()
+        await self._resolver.close()
 
     async def post(
         self, url: str, body: bytes, headers: Mapping[str, str], *, timeout_s: float, max_bytes: int

@@ -52,6 +52,7 @@ Subject: TypeAlias = MatchNotice | Item | SampleNotice
 class Webhook(msgspec.Struct, frozen=True):
     """A subscription. Times are in server milliseconds.
 
+    `since`: what happened before is not sent; it is when the webhook was created, or made active again.
     `failing_since`: the first failed attempt after the last one that succeeded. `reason` says why it is not active: the status or
     the failure of the last attempt.
     """
@@ -61,6 +62,7 @@ class Webhook(msgspec.Struct, frozen=True):
     url: str
     events: tuple[Notified, ...]
     created_at: int
+    since: int
     key: SigningKey
     status: WebhookStatus = "active"
     reason: str | None = None
@@ -83,7 +85,7 @@ class Attempt(msgspec.Struct, frozen=True):
 class Delivery(msgspec.Struct, frozen=True):
     """A notice for a webhook. Times are in server milliseconds.
 
-    `since` is when it was made, or sent again by the player; attempts end a day later. `next_at` is None unless it is pending.
+    `since` is when it was made, or sent again by the player; `attempts` counts from then on, and they end a day later. `next_at` is None unless it is pending.
     """
 
     webhook: str

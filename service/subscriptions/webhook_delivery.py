@@ -126,13 +126,14 @@ def note(ports: Ports, player: str, delivery: Delivery, result: Result) -> None:
     failpoints.point("delivery-answered")
     if attempt.succeeded:
         _change(ports, player, delivery.webhook, lambda one: replace(one, failing_since=None))
-        return settle(ports, player, tried, "delivered")
+        settle(ports, player, tried, "delivered")
+        return
     _change(ports, player, delivery.webhook, lambda one: _after_failure(one, attempt))
     next_at = now + max(_wait_ms(tried), min(retry_after_ms, LONGEST_WAIT_MS))
     if attempt.status == GONE or next_at > delivery.since + TRIED_FOR_MS:
-        return settle(ports, player, tried, "failed")
-    ports.webhooks.settle(player, replace(tried, next_at=next_at))
-    return None
+        settle(ports, player, tried, "failed")
+    else:
+        ports.webhooks.settle(player, replace(tried, next_at=next_at))
 
 
 def _after_failure(webhook: Webhook, attempt: Attempt) -> Webhook:

@@ -20,7 +20,7 @@ from service.subscriptions.rating_changes import awaits_rating
 RECHECK_MS: Final = 600_000
 """How often the news of a match or player are looked at without a cause, in case a process of an older release wrote them."""
 SETTLING_MS: Final = 2 * ENDING_MS
-"""For this time after a webhook was made, a command that did not see it may still bring its player into a match."""
+"""For this time after a webhook was made (active), a command that did not see it may still bring its player into a match."""
 SETTLING_PAUSE_MS: Final = 5_000
 RATING_PAUSE_MS: Final = 300
 _BATCH: Final = 100
@@ -70,12 +70,12 @@ def collect_beside_matches(ports: Ports, player: str, claimed: int) -> None:
         _delivery(webhook, notice_id(one.item), one.item, now)
         for one in posted
         for webhook in webhooks
-        if _type_of(one.item) in webhook.events and one.at >= webhook.created_at
+        if _type_of(one.item) in webhook.events and one.at >= webhook.since
     ]
     ports.webhooks.record(player, NEWS, posted[-1].at if posted else 0, new, now)
     for page in _active_matches(ports, player):
         ports.webhooks.watch(page, now)
-    is_settling = now - max(webhook.created_at for webhook in webhooks) < SETTLING_MS
+    is_settling = now - max(webhook.since for webhook in webhooks) < SETTLING_MS
     ports.webhooks.watch_player(player, now + (SETTLING_PAUSE_MS if is_settling else RECHECK_MS), claimed)
 
 
@@ -92,13 +92,13 @@ def _active(ports: Ports, player: str) -> Sequence[Webhook]:
 
 
 def _deliveries(ports: Ports, match: Match, player: str, webhooks: Sequence[Webhook], now: int) -> Iterator[Delivery]:
-    since = min(webhook.created_at for webhook in webhooks)
+    since = min(webhook.since for webhook in webhooks)
     position = ports.webhooks.position(player, match.id) if match.at >= since else match.head.version
     events = (one for one in _events_after(ports, match, position) if one.event.at >= since)
     for kind, then in noticed(ports.history, match, events, player):
         version = then.head.version
         for webhook in webhooks:
-            if kind in webhook.events and then.at >= webhook.created_at:
+            if kind in webhook.events and then.at >= webhook.since:
                 subject = MatchNotice(match.id, version, kind)
                 yield _delivery(webhook, f"{match.id}-{version}-{kind}", subject, now)
 

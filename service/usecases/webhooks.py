@@ -74,7 +74,8 @@ def add(ports: Ports, player: str, url: str, events: Sequence[Notified]) -> tupl
     """
     webhook_id = f"wh_{secrets.token_hex(10)}"
     key = SigningKey(f"webhook:{webhook_id}")
-    webhook = Webhook(webhook_id, player, url, tuple(events), ports.now(), key)
+    now = ports.now()
+    webhook = Webhook(webhook_id, player, url, tuple(events), now, now, key)
     if not ports.webhooks.add(webhook, MAX_WEBHOOKS):
         raise Refused("too-many-webhooks", f"You have {MAX_WEBHOOKS} webhooks; delete one first.")
     return webhook, key.secret(ports.secret)
@@ -89,7 +90,7 @@ def change(
     events: Sequence[Notified] | None = None,
     active: bool | None = None,
 ) -> Webhook:
-    """Change a webhook. A new URL, or `active`, makes it active again; pending deliveries go on.
+    """Change a webhook. A new URL, or `active`, makes it active again, for what happens from then on.
 
     Raises:
         Refused: `webhook-not-found`.
@@ -100,7 +101,8 @@ def change(
         if active is False:
             return replace(after, status="suspended", reason=PAUSED) if before.status == "active" else after
         if active or after.url != before.url:
-            return replace(after, status="active", reason=None, failing_since=None)
+            since = before.since if before.status == "active" else ports.now()
+            return replace(after, status="active", since=since, reason=None, failing_since=None)
         return after
 
     return update(ports, player, webhook_id, changed, wakes=True)
@@ -152,7 +154,7 @@ def send_again(ports: Ports, player: str, webhook_id: str, notice: str) -> Deliv
     found = next((one for one in _deliveries(ports, player, webhook_id) if one.notice == notice), None)
     if found is None:
         raise Refused("delivery-not-found", "This webhook has no such delivery; deliveries are kept for a week.")
-    again = replace(found, status="pending", since=now, next_at=now)
+    again = replace(found, status="pending", since=now, attempts=0, next_at=now)
     ports.webhooks.settle(player, again)
     return see_delivery(again)
 

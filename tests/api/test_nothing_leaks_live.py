@@ -230,7 +230,7 @@ def _deliveries_compared(setup: WorldSetup, both: Comparison) -> bool:
     """Compare the bodies for a seat that cannot know the difference; return whether there were any."""
     ports, player = setup.ports, setup.people[min(both.unaware)].player.id
     ports.webhooks.erase(player)
-    ports.webhooks.add(Webhook("wh_1", player, "https://moon.example/", NOTIFIED, 0, SigningKey("webhook:wh_1")), 1)
+    ports.webhooks.add(Webhook("wh_1", player, "https://moon.example/", NOTIFIED, 0, 0, SigningKey("webhook:wh_1")), 1)
     found: list[list[bytes]] = [[], []]
     for _ in range(3):
         moved = both.move(by=set(range(both.pair.table.seats)))

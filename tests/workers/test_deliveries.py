@@ -88,9 +88,9 @@ def test_the_notices_of_a_match_arrive_signed(world: World, receiver: Receiver) 
 def test_a_test_notice_arrives_and_both_secrets_verify_it(world: World, receiver: Receiver) -> None:
     webhook, old = subscribe(world, receiver)
     _, new = webhooks.renew_secret(world.service.ports, ADA, webhook.id)
-    world.calls()
     sent = webhooks.send_test(world.service.ports, ADA, webhook.id)
-    until(lambda: receiver.requests, TIMEOUT_S, "the test arrives")
+    with calling(world):
+        until(lambda: receiver.requests, TIMEOUT_S, "the test arrives")
     ((headers, body),) = received(receiver)
     for secret in (old, new):
         found = Verifier(secret).verify(body.decode(), dict(headers))
@@ -136,8 +136,8 @@ def test_410_ends_the_webhook(world: World, receiver: Receiver) -> None:
     receiver.answer = status(410)
     webhook, _ = subscribe(world, receiver)
     webhooks.send_test(world.service.ports, ADA, webhook.id)
-    world.calls()
-    until(lambda: only(world).status == "failed", TIMEOUT_S, "the delivery ends")
+    with calling(world):
+        until(lambda: only(world).status == "failed", TIMEOUT_S, "the delivery ends")
     (seen,) = webhooks.list_webhooks(world.service.ports, ADA)
     assert (seen.status, seen.reason, len(receiver.requests)) == ("ended", "410", 1)
 

@@ -19,6 +19,9 @@ TIMEOUT_S = 0.6
 MAX_BYTES = 4096
 
 
+HANGS = ("hangs",)
+
+
 class Names(AbstractResolver):
     """Resolves every name to these addresses; each question gets the next list, the last one again and again."""
 
@@ -32,6 +35,8 @@ class Names(AbstractResolver):
         del family
         self.asked.append(host)
         addresses = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+        if addresses == HANGS:
+            await asyncio.sleep(60)
         if not addresses:
             raise OSError(socket.EAI_NONAME, "no such name")
         families = {address: socket.AF_INET6 if ":" in address else socket.AF_INET for address in addresses}
@@ -213,6 +218,11 @@ def test_a_name_with_one_address_that_is_not_public_is_not_called(address: str) 
     (result,) = posted("https://hook.example/", loopback=False, names=Names(["93.184.215.14", address]))
     (unknown,) = posted("https://hook.example/", loopback=False, names=Names([]))
     assert outcome(result) == outcome(unknown) == "address-forbidden"
+
+
+def test_a_dns_that_does_not_answer_takes_no_longer_than_the_limit() -> None:
+    (result,) = posted("https://hook.example/", loopback=False, names=Names(HANGS))
+    assert outcome(result) == "timeout"
 
 
 def test_an_answer_of_the_dns_that_changes_after_the_check_is_not_used(

@@ -48,7 +48,7 @@ def player() -> str:
 
 
 def webhook(player: str, number: int = 1, at: int = AT) -> Webhook:
-    return Webhook(f"wh_{number}", player, "https://moon.example/", ("started", "finished"), at, SigningKey("k"))
+    return Webhook(f"wh_{number}", player, "https://moon.example/", ("started", "finished"), at, at, SigningKey("k"))
 
 
 def delivery(number: int, webhook_id: str = "wh_1", at: int = AT) -> Delivery:
@@ -105,6 +105,9 @@ def test_deliveries_are_made_once_and_taken_by_one_process(store: Store, player:
     webhooks.settle(player, done)
     assert due(log, "delivery", news_of(player)) == AT + 50
     assert list(webhooks.deliveries(player)) == [done, tried]
+    webhooks.record(player, "m", 4, new, AT)
+    assert list(webhooks.deliveries(player)) == [done, tried]
+    assert due(log, "delivery", news_of(player)) == AT + 50
     webhooks.settle(player, replace(tried, status="failed", next_at=None))
     assert due(log, "delivery", news_of(player)) is None
     webhooks.record(player, "m", 9, (), AT, is_last=True)

@@ -2,9 +2,11 @@
 
 from collections.abc import Sequence
 
+import msgspec
 import pytest
 
 from service.adapters.memory import MemoryWebhooks
+from service.automation import rating
 from service.repository.outgoing import Answered, Failed, Result
 from service.repository.ports import news_of
 from service.repository.webhooks import NOTIFIED, SUSPENDED_AFTER_MS, Delivery, Notified, Webhook
@@ -78,6 +80,15 @@ def test_only_the_chosen_types_are_sent_and_only_what_happened_since(arena: Subs
     arena.play_out(table)
     arena.wait(5_000)
     assert arena.collected("ada") == ["finished"]
+
+
+def test_each_webhook_gets_what_happens_from_its_own_time_on(arena: Subscribers) -> None:
+    first = arena.subscribe("ada", "started")
+    arena.monkeys("ada", "ben")
+    arena.wait(1)
+    arena.subscribe("ada", "started")
+    assert arena.collected("ada") == ["started"]
+    assert [one.webhook for one in arena.ports.webhooks.deliveries("ada")] == [first.id]
 
 
 def test_a_match_that_nobody_subscribed_has_no_entry(arena: Subscribers) -> None:
@@ -157,6 +168,31 @@ def test_a_turn_that_was_taken_is_not_sent(arena: Subscribers) -> None:
         arena.act(table, "ada")
     for taken in arena.take("ada"):
         assert webhook_delivery.request(arena.ports, "ada", taken) == "outdated"
+
+
+def test_the_end_of_a_rated_match_has_the_change_of_the_rating(arena: Subscribers) -> None:
+    arena.subscribe("ada", "finished")
+    table = arena.join(arena.create(turn_seconds=20, rated=True), "ada", "ben")
+    arena.play_out(table)
+    assert arena.collected("ada") == []
+    rating.rate(arena.ports, table)
+    arena.wait(webhook_news.RATING_PAUSE_MS)
+    assert arena.collected("ada") == ["finished"]
+    (taken,) = arena.take("ada")
+    made = webhook_delivery.request(arena.ports, "ada", taken)
+    assert isinstance(made, Request)
+    assert msgspec.json.decode(made.body)["rating"]["counted"] is True
+
+
+def test_a_webhook_that_is_active_again_gets_what_happens_from_then_on(arena: Subscribers) -> None:
+    webhook = arena.subscribe("ada", "started")
+    webhooks.change(arena.ports, "ada", webhook.id, active=False)
+    arena.monkeys("ada", "ben")
+    arena.wait(1)
+    webhooks.change(arena.ports, "ada", webhook.id, active=True)
+    assert arena.collected("ada") == []
+    arena.monkeys("ada", "ben")
+    assert arena.collected("ada") == ["started"]
 
 
 def test_attempts_are_repeated_with_growing_waits_for_a_day(arena: Subscribers) -> None:
@@ -246,6 +282,6 @@ def test_a_delivery_can_be_sent_again(arena: Subscribers) -> None:
     arena.wait(TRIED_FOR_MS)
     again = webhooks.send_again(arena.ports, "ada", webhook.id, sent.notice)
     assert (again.status, again.next_at) == ("pending", arena.time)
-    assert arena.attempt("ada", Answered(200, b"", 5)).attempts == 2
+    assert arena.attempt("ada", Answered(200, b"", 5)).attempts == 1
     refused("delivery-not-found", webhooks.send_again, arena.ports, "ada", webhook.id, "other")
     refused("webhook-not-found", webhooks.send_again, arena.ports, "ada", "wh_other", sent.notice)
