@@ -6,7 +6,6 @@ from urllib.parse import urlsplit
 
 from service.automation import bot_calls
 from service.automation.bot_calls import FULL_PAUSE_MS, LONGEST_CALL_MS, MAX_ANSWER_BYTES, Call, KnownBots, Plan
-from service.observability import failpoints
 from service.repository.bots import Bot
 from workers.lane import Claimed, Kind, Lane, Slots
 
@@ -79,7 +78,6 @@ async def _call(lane: Lane, call: Call) -> End:
                 max_bytes=MAX_ANSWER_BYTES,
             )
             is_worth_another = bot_calls.is_worth_another_try(lane.ports, call, result)
-    failpoints.point("call-answered")
     return "acted" if await lane.run(bot_calls.settle, lane.ports, call, result, attempts) else "other"
 
 

@@ -144,6 +144,7 @@ def is_worth_another_try(ports: Ports, call: Call, result: Result) -> bool:
 
 def settle(ports: Ports, call: Call, result: Result, attempts: int) -> bool:
     """Do what follows from the answer to a call, and remember how it ended. Returns whether the bot's action was appended."""
+    failpoints.point("call-answered")
     record = replace(call.record, attempts=attempts)
     if isinstance(result, Answered):
         record = replace(record, status=result.status)

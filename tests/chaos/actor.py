@@ -44,6 +44,7 @@ from service.usecases.match_lifecycle import create, free_seat, join, leave
 from service.usecases.mid_match import ask_abort, replace_absent, take_back
 from service.usecases.rematch import rematch
 from service.usecases.seeking import seek
+from tests.chaos.actor_bots import host_bots
 from workers import deliveries
 from workers.calls import KINDS
 from workers.lane import Claimed, Lane, Slots
@@ -298,6 +299,7 @@ SCRIPTS: Final[Mapping[str, Callable[[Service, ClientMemory], None]]] = {
     "erasure": erase_account,
     "invite": use_invitations,
     "notify": send_notices,
+    "host": host_bots,
 }
 
 

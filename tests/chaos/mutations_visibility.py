@@ -62,7 +62,7 @@ SIGHT: Final = (
         '{"effects": _redacted(codec(match.game).started(event.data).effects, viewer)[0]}',
         '{"effects": codec(match.game).started(event.data).effects}',
         f"{_SIGHT}::test_hidden_fields_are_absent_and_the_others_as_they_were"),
-    Mutation("everybody gets the join code", "service/usecases/match_lifecycle.py",
+    Mutation("everybody gets the join code", "service/usecases/match_codes.py",
         "if not match.created.private or (player != match.creator and match.seat_of(player) is None):",
         "if not match.created.private:",
         f"{_MATCHES}::test_the_join_code_is_shown_to_the_creator_and_the_seats"),

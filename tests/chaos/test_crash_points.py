@@ -31,6 +31,7 @@ from service.settings import read
 from service.usecases.finding import Wanted, open_page
 from service.usecases.match_index import own_page, public_page
 from tests.chaos.actor import KILL, NO_CRASH, SCRIPTS
+from tests.chaos.actor_bots import check_hosted
 from tests.e2e.conftest import UNHURRIED
 from tests.e2e.test_whole_match import exported, play_on, table
 from tests.length import LENGTH, LONG
@@ -316,6 +317,7 @@ CHECKS: Final[Mapping[str, Callable[[Service, Path], None]]] = {
     "tokens": check_tokens,
     "erasure": check_erased,
     "notify": check_notified,
+    "host": check_hosted,
 }
 
 

@@ -66,12 +66,14 @@ class AttackedServer:
                 "seek_id": ("x",),
                 "token_id": ("x", "tk_none"),
                 "webhook_id": ("x", "wh_none"),
+                "bot_id": ("x", "bt_none"),
                 "notice": ("x",),
             },
             tokens=(ada, ben, eve, "", eve[:-1] + "_"),
             bodies={
                 "POST /v1/players": {"name": "Mallory"},
                 "POST /v1/me/webhooks": {"url": "https://10.0.0.1/"},
+                "POST /v1/me/bots": {"name": "Mallory's", "url": "https://moon.example/"},
                 "POST /v1/matches": {"game": "ape_town", "seats": 2, "bots": ["random"], "clock": {"turn_seconds": 60}},
                 f"POST {matches}/actions": {"action": legal, "seat": seat},
                 f"POST {matches}/seats": {"client_seed": "luck"},
@@ -192,7 +194,9 @@ def test_hostile_requests_get_no_5xx_change_nothing_and_do_not_hang(tested: Atta
 def test_an_attack_depends_only_on_the_seed_and_its_number() -> None:
     bodies = {f"POST /v1/matches/{{match_id}}/{end}": {"action": {"type": "pass"}} for end in ("actions", "seats")}
     target = Target(
-        dict.fromkeys(("match_id", "game", "code", "player", "seek_id", "token_id", "webhook_id", "notice"), ("x",))
+        dict.fromkeys(
+            ("match_id", "game", "code", "player", "seek_id", "token_id", "webhook_id", "notice", "bot_id"), ("x",)
+        )
         | {"match_id": ("m",)},
         ("t",),
         bodies,
