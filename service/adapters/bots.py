@@ -5,7 +5,7 @@ which they were added, `bots:public` a sorted set of the ids of public bots, all
 matches to the times at which a bot was admitted to them. Each command uses one key, so a cluster needs no hash tags.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 import msgspec
@@ -63,6 +63,10 @@ class RedisBots:
     def of(self, owner: str) -> Sequence[str]:
         times = self._times(_owner_key(owner))
         return sorted(times, key=lambda one: (times[one], one))
+
+    def owners(self) -> Iterator[str]:
+        for key in self._client.scan_iter(match=_owner_key("*"), count=1_000):
+            yield key.decode().removeprefix(_owner_key(""))
 
     def public(self, after: str, limit: int) -> Sequence[str]:
         found: list[bytes]

@@ -1,6 +1,6 @@
 """Hosted bots in the memory of this process, for local play and for tests of the use cases."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from events.record import MatchId
 from service.repository.bots import Bot
@@ -36,6 +36,9 @@ class MemoryBots:
     def of(self, owner: str) -> Sequence[str]:
         own = [bot for bot in self._bots.values() if bot.owner == owner]
         return [bot.id for bot in sorted(own, key=lambda bot: (bot.created_at, bot.id))]
+
+    def owners(self) -> Iterator[str]:
+        return iter({bot.owner for bot in self._bots.values()})
 
     def public(self, after: str, limit: int) -> Sequence[str]:
         return sorted(bot.id for bot in self._bots.values() if bot.public and bot.id > after)[:limit]

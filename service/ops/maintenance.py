@@ -26,6 +26,7 @@ from service.container import LogClient, connect_log
 from service.errors import Corrupt, Refused
 from service.match.model import Match
 from service.ops import erased_accounts
+from service.ops.bot_upkeep import check_bots
 from service.ops.connection import LOG, CannotOperate, errors_as_sentences, log_of, ports_of
 from service.ops.rating_upkeep import check_ratings, rebuild_ratings
 from service.ops.serve import lock
@@ -172,6 +173,7 @@ def _check(ports: Ports, client: LogClient, report: Report) -> bool:
     counts = Counter[str]()
     is_whole = erased_accounts.check_erased(ports, report)
     is_whole = check_webhooks(ports, report) and is_whole
+    is_whole = check_bots(ports, report) and is_whole
     update_index_of_ended(ports, _with_open_listed(ports, _inspected(ports, client, counts, report)))
     statuses = ", ".join(f"{counts[name]} {name}" for name in ("open", "running", "suspended", "finished", "aborted"))
     newer = f", {counts['newer']} of a newer release" if counts["newer"] else ""

@@ -1,6 +1,6 @@
 """The port for hosted bots: accounts that act like players, and that a player owns."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, Literal, Protocol, TypeAlias, get_args
 
 import msgspec
@@ -63,6 +63,10 @@ class Bots(Protocol):
 
     def of(self, owner: str) -> Sequence[str]:
         """The ids of an owner's bots, also of those that are about to be added, oldest first."""
+        ...
+
+    def owners(self) -> Iterator[str]:
+        """The players who have bots, in any order."""
         ...
 
     def public(self, after: str, limit: int) -> Sequence[str]:

@@ -45,6 +45,7 @@ def test_a_bot_is_found_and_listed_until_it_is_removed(store: Bots, owner: str) 
     assert store.add(first, 2)
     assert store.add(second, 2)
     assert list(store.of(owner)) == [second.id, first.id]  # the oldest first
+    assert owner in set(store.owners())
     assert store.find([first.id, "bt_none", second.id]) == {first.id: first, second.id: second}
     assert store.find([]) == {}
     changed = replace(first, about="fast")
