@@ -260,7 +260,7 @@ VARIABLES: Final = (
         "port on MOONSTONE_HOST for the metrics of `moonstone workers`, which has no API; none if empty",
         _port,
     ),
-    Variable("MOONSTONE_LOOPBACK_CALLS", "0", "1 allows webhooks on this machine itself, for development", _flag),
+    Variable("MOONSTONE_LOOPBACK_CALLS", "0", "1 allows calls of this machine itself, for development", _flag),
     Variable(
         "MOONSTONE_ALLOW_VOLATILE", "0", "1 allows a log that could lose acknowledged data; only for tests", _flag
     ),
