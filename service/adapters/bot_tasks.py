@@ -12,6 +12,7 @@ import msgspec
 from redis import Redis, RedisCluster
 
 from events.redis_log import send
+from events.redis_pool import Command
 from service.repository.bot_tasks import KEPT_DAYS, KEPT_TASKS, Begun, Day, TaskRecord, bucket_of
 
 DAY_MS: Final = 24 * 3_600_000
@@ -112,8 +113,8 @@ class RedisBotTasks:
     def extend(self, bot: str, record: TaskRecord, until: int) -> None:
         send(self._client, ("HSET", _keys(bot)[2], record.turn, until))
 
-    def note(self, bot: str, record: TaskRecord) -> None:
-        self._run(_NOTE, bot, record.task, _encode(record), record.asked_at)
+    def note(self, bot: str, *records: TaskRecord) -> None:
+        send(self._client, *(_eval(_NOTE, bot, one.task, _encode(one), one.asked_at) for one in records))
 
     def end(self, bot: str, record: TaskRecord) -> bool:
         day = (record.ended_at or record.asked_at) // DAY_MS
@@ -151,9 +152,13 @@ class RedisBotTasks:
         send(self._client, *(("DEL", key) for key in _keys(bot)))
 
     def _run(self, script: str, bot: str, *arguments: str | bytes | int) -> Any:
-        keys = _keys(bot)
-        (answer,) = send(self._client, ("EVAL", script, len(keys), *keys, *arguments))
+        (answer,) = send(self._client, _eval(script, bot, *arguments))
         return answer
+
+
+def _eval(script: str, bot: str, *arguments: str | bytes | int) -> Command:
+    keys = _keys(bot)
+    return ("EVAL", script, len(keys), *keys, *arguments)
 
 
 def _days(fields: Mapping[bytes, bytes]) -> Sequence[Day]:

@@ -30,9 +30,10 @@ class MemoryBotTasks:
     def extend(self, bot: str, record: TaskRecord, until: int) -> None:
         self._calling[bot, record.turn] = until
 
-    def note(self, bot: str, record: TaskRecord) -> None:
-        if self.find(bot, record.task) is None:
-            self._store(bot, record)
+    def note(self, bot: str, *records: TaskRecord) -> None:
+        for record in records:
+            if self.find(bot, record.task) is None:
+                self._store(bot, record)
 
     def _store(self, bot: str, record: TaskRecord) -> None:
         records = self._records.setdefault(bot, {})

@@ -104,8 +104,8 @@ class BotTasks(Protocol):
         """Let a call that lasts continue until a later time, or end at an earlier one."""
         ...
 
-    def note(self, bot: str, record: TaskRecord) -> None:
-        """Note that a bot has pulled a task, unless it is known."""
+    def note(self, bot: str, *records: TaskRecord) -> None:
+        """Note that a bot has pulled these tasks, except those that are known."""
         ...
 
     def end(self, bot: str, record: TaskRecord) -> bool:

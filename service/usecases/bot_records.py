@@ -14,9 +14,9 @@ from service.repository.ports import Ports
 def note_pulled(ports: Ports, player: str, tasks: Iterable[Task]) -> None:
     """Note the tasks that a hosted bot has just pulled. Nothing is noted of people."""
     if is_hosted(player):
-        for one in tasks:
-            record = TaskRecord(one.task, one.match, one.seat, one.version, "pulled", ports.now())
-            ports.bot_tasks.note(player, record)
+        now = ports.now()
+        records = [TaskRecord(one.task, one.match, one.seat, one.version, "pulled", now) for one in tasks]
+        ports.bot_tasks.note(player, *records)
 
 
 def note_action(ports: Ports, player: str, task: str) -> None:

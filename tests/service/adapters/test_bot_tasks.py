@@ -91,8 +91,9 @@ def test_a_task_that_was_pulled_is_noted_once(store: BotTasks, bot: str) -> None
 
 def test_the_newest_tasks_are_kept_and_listed_in_pages(store: BotTasks, bot: str) -> None:
     records = [record(number) for number in range(KEPT_TASKS + 3)]
-    for one in records:
-        store.note(bot, one)
+    store.note(bot, *records[:2])
+    store.note(bot, *records[2:])
+    store.note(bot)
     kept = records[3:][::-1]
     assert [*store.newest(bot, 0, 100), *store.newest(bot, 100, KEPT_TASKS)] == kept
     assert store.newest(bot, KEPT_TASKS, 9) == []
