@@ -6,7 +6,7 @@ Everything may be done twice: a task keeps its id, and its id is the key of the 
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final
 
 import msgspec
 from msgspec.structs import replace
@@ -17,7 +17,7 @@ from service.errors import Refused
 from service.match.model import GRACE_MS, Match, OpenDecision
 from service.match.task import decisions_to_call, task, task_id
 from service.observability import failpoints, metrics
-from service.repository.bot_tasks import TaskRecord
+from service.repository.bot_tasks import Outcome, TaskRecord
 from service.repository.bots import Bot
 from service.repository.outgoing import Answered, Result
 from service.repository.ports import Ports
@@ -39,8 +39,6 @@ _MOVED_ON: Final = frozenset(
     {"decision-closed", "not-your-turn", "too-late", "match-over", "match-suspended", "match-not-running", "not-seated"}
 )
 """Codes of refusals which say that the match did not wait for this answer. Every other one is a fault of the answer."""
-
-Ended: TypeAlias = Literal["accepted", "declined", "failed", "late"]
 
 
 class Call(msgspec.Struct, frozen=True):
@@ -72,7 +70,8 @@ class KnownBots:
 
     def find(self, ports: Ports, ids: Sequence[str]) -> Mapping[str, Bot]:
         now = time.monotonic()
-        known = {one: self._known[one][1] for one in ids if one in self._known and self._known[one][0] > now}
+        stored = ((one, self._known.get(one)) for one in ids)  # another thread may forget one meanwhile
+        known = {one: entry[1] for one, entry in stored if entry is not None and entry[0] > now}
         for bot in ports.bots.find([one for one in ids if one not in known]).values():
             known[bot.id] = bot
             self._known[bot.id] = now + KNOWN_S, bot
@@ -163,7 +162,7 @@ def settle(ports: Ports, call: Call, result: Result, attempts: int) -> bool:
     return outcome == "accepted"
 
 
-def _applied(ports: Ports, call: Call, result: Result) -> tuple[Ended, str | None]:
+def _applied(ports: Ports, call: Call, result: Result) -> tuple[Outcome, str | None]:
     """Take the action of an answer. Returns how the task ended, and a code of what was wrong."""
     if not isinstance(result, Answered):
         return ("late" if result.code == "timeout" and call.is_deadline else "failed"), result.code
