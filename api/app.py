@@ -20,6 +20,7 @@ from api.requests.blueprint import Blueprint
 from api.resources import (
     actions,
     audit,
+    bots,
     catalogue,
     docs,
     events,
@@ -35,10 +36,11 @@ from api.resources import (
     seats,
     seeks,
     streams,
+    tasks,
     tokens,
     web,
+    webhooks,
 )
-from service.usecases import accounts
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment
@@ -46,8 +48,11 @@ if TYPE_CHECKING:
 RESOURCES: Final[Sequence[Blueprint]] = (
     catalogue.blueprint,
     players.blueprint,
+    bots.blueprint,
+    tasks.blueprint,
     tokens.blueprint,
     mine.blueprint,
+    webhooks.blueprint,
     lists.blueprint,
     ratings.blueprint,
     seeks.blueprint,
@@ -141,9 +146,7 @@ def create_app(
         app,
         checks.Hosts(frozenset(host.lower() for host in settings.allowed_hosts)),
         checks.Callers(
-            partial(accounts.authenticate, container.ports),
-            partial(accounts.holder, container.ports),
-            partial(accounts.find_ticket, container.ports),
+            *tokens.callers(container.ports),
             container.ports.limits,
             by_token=checks.rate("token", settings.requests_by_token),
             moves=checks.rate(actions.MOVES, settings.moves_by_token),

@@ -1,4 +1,4 @@
-#!lua name=moonstone_2
+#!lua name=moonstone_3
 -- Three writes to a match and one read, each atomic. The server runs one Function at a time but never rolls one back, so
 -- all checks come before the first write, and nothing after the first write can fail. If a Function changes, the number in
 -- all names is raised, so that processes of the old and the new release can run side by side.
@@ -24,11 +24,14 @@ local function head(events)
   return tonumber(string.match(last[1], '^%d+')), not changed and entry.h or ''
 end
 
--- The due sets are the keys after the first `before` ones. `times` has one time for each; '' means that nothing is due.
+-- The due sets are the keys after the first `before` ones. `times` has one time for each; '' means that nothing is due, and
+-- '=' before a time that it only replaces another one.
 local function replace_due(match, keys, before, times)
   for i, time in ipairs(times) do
     if time == '' then
       redis.call('ZREM', keys[before + i], match)
+    elseif string.sub(time, 1, 1) == '=' then
+      redis.call('ZADD', keys[before + i], 'XX', string.sub(time, 2), match)
     else
       redis.call('ZADD', keys[before + i], time, match)
     end
@@ -101,7 +104,7 @@ local function rearm(keys, args)
   return 1
 end
 
-redis.register_function('moonstone_2_append', append)
-redis.register_function { function_name = 'moonstone_2_recall', callback = recall, flags = { 'no-writes' } }
-redis.register_function('moonstone_2_claim', claim)
-redis.register_function('moonstone_2_rearm', rearm)
+redis.register_function('moonstone_3_append', append)
+redis.register_function { function_name = 'moonstone_3_recall', callback = recall, flags = { 'no-writes' } }
+redis.register_function('moonstone_3_claim', claim)
+redis.register_function('moonstone_3_rearm', rearm)

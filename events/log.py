@@ -35,6 +35,7 @@ class Append(msgspec.Struct, frozen=True):
     expected: the head that the command was decided on; for a new match version 0 and the hash of its first line.
     events: stored bytes; the first has version `expected.version + 1`.
     due: replaces the due times of the kinds that it names.
+    due_if_any: the same, but only of kinds of which the match has an entry: somebody waits for the next event.
     seed: the match's server seed, given only by the append that creates the match.
     snapshot: of the version of the last event; replaces snapshots of later versions.
     """
@@ -47,6 +48,7 @@ class Append(msgspec.Struct, frozen=True):
     due: DueTimes = {}
     seed: bytes | None = None
     snapshot: bytes | None = None
+    due_if_any: Mapping[str, int] = {}
 
 
 class Appended(msgspec.Struct, frozen=True):

@@ -51,7 +51,8 @@ class MemoryLog:
             if append.seed is not None:
                 match.seed = append.seed
             self._matches[append.match] = match
-            self._replace_due(append.match, append.due)
+            known = {kind: at for kind, at in append.due_if_any.items() if (kind, append.match) in self._due}
+            self._replace_due(append.match, {**append.due, **known})
             if append.snapshot is not None:
                 self._replace_snapshots(append.match, append.expected.version, None, {version: append.snapshot})
             self._wake(append.match, version)
@@ -110,6 +111,11 @@ class MemoryLog:
                 return False
             self._replace_due(match, due)
             return True
+
+    def set_due(self, match: MatchId, due: DueTimes) -> None:
+        """As `rearm`, but whatever the version is, and also without a match."""
+        with self._lock:
+            self._replace_due(match, due)
 
     def _tail(self, match: MatchId, first: Version | None, last: Version | None, command: str | None) -> Tail:
         known = self._matches.get(match) or _Match()

@@ -24,7 +24,7 @@ WAKE_CHANNEL = "wake:"
 
 _LIBRARY = files("events").joinpath("functions.lua").read_text("utf-8")
 _FUNCTION_MISSING = "Function not found"
-_APPEND, _RECALL, _CLAIM, _REARM = (f"moonstone_2_{name}" for name in ("append", "recall", "claim", "rearm"))
+_APPEND, _RECALL, _CLAIM, _REARM = (f"moonstone_3_{name}" for name in ("append", "recall", "claim", "rearm"))
 
 _NO_ANSWER = (errors.ConnectionError, errors.TimeoutError, errors.ClusterDownError, errors.RedisClusterException)
 _REASONS: tuple[tuple[type[Exception] | tuple[type[Exception], ...], str, Unavailability], ...] = (
@@ -131,12 +131,11 @@ class RedisLog:
     def append(self, append: Append) -> Appended | Conflict | Reused:
         check(append)
         match, expected = append.match, append.expected
-        keys = (
-            *(key(match, part) for part in ("events", "commands", "seed", "snapshot")),
-            *_due_keys(match, append.due),
-        )
+        parts = (key(match, part) for part in ("events", "commands", "seed", "snapshot"))
+        keys = (*parts, *_due_keys(match, (*append.due, *append.due_if_any)))
         command = (match, append.command, append.digest, expected.version, expected.hash)
-        extras = (append.seed or b"", append.snapshot or b"", *_times(append.due))
+        if_any = (f"={at}" for at in append.due_if_any.values())
+        extras = (append.seed or b"", append.snapshot or b"", *_times(append.due), *if_any)
         events = [part for stored in append.events for part in (stored, digest(stored))]
         (reply,) = self._send(("FCALL", _APPEND, len(keys), *keys, *command, *extras, *events))
         match reply:
@@ -251,7 +250,7 @@ def _is_function_missing(reply: object) -> bool:
     return isinstance(reply, errors.ResponseError) and str(reply).startswith(_FUNCTION_MISSING)
 
 
-def _due_keys(match: MatchId, due: DueTimes) -> Iterator[str]:
+def _due_keys(match: MatchId, due: Iterable[str]) -> Iterator[str]:
     """The due set of the match's partition for each kind in `due`."""
     partition = partition_of(match)
     return (due_key(partition, kind) for kind in due)

@@ -13,6 +13,9 @@ from events.log import LogUnavailable as LogUnavailable
 from events.redis_log import RedisLog, check_durability, connect, connect_cluster
 from events.redis_pool import ReadBatcher
 from service.adapters import account_cache, accounts, beat, jobs, queue_health, store, tickets
+from service.adapters.bot_tasks import RedisBotTasks
+from service.adapters.bots import RedisBots
+from service.adapters.call_hints import CallHints
 from service.adapters.clock import wall_clock
 from service.adapters.clock_watch import ClockWatch, disagreement, offset_ms
 from service.adapters.local_limits import LocalLimits
@@ -22,6 +25,7 @@ from service.adapters.ratings import RedisRatings
 from service.adapters.seeks import RedisSeeks
 from service.adapters.shared_limits import SharedLimits
 from service.adapters.token_uses import UsesWriter
+from service.adapters.webhooks import RedisWebhooks
 from service.games.registry import GAMES
 from service.repository.match_history import History
 from service.repository.ports import Games
@@ -114,6 +118,7 @@ def build(settings: Settings, *, games: Games = GAMES, listen: bool = True) -> S
         accounts=cached_accounts,
         tickets=tickets.RedisTickets(queue_client, opened.secret),
         jobs=jobs.RqJobs(queue_client),
+        hint_call=CallHints(queue_client).send,
     )
     shared = SharedLimits(queue_client, settings.api_workers) if listen else None
     if shared is not None:
@@ -148,11 +153,14 @@ def ports_on(
         log=log,
         history=History(log, games, opened.secret, optimistic=optimistic),
         accounts=accounts.RedisAccounts(client),
+        bots=RedisBots(client),
+        bot_tasks=RedisBotTasks(client),
         tickets=tickets.RedisTickets(client, opened.secret),
         index=RedisIndex(client),
         seeks=RedisSeeks(client),
         ratings=RedisRatings(client),
         news=RedisNews(client),
+        webhooks=RedisWebhooks(client),
         jobs=jobs.NullJobs(),
         limits=LocalLimits(),
         games=games,

@@ -57,6 +57,7 @@ class Settings:
     proxies: int
     metrics: Audience
     metrics_port: int | None
+    loopback_calls: bool
     allow_volatile: bool
 
 
@@ -259,6 +260,7 @@ VARIABLES: Final = (
         "port on MOONSTONE_HOST for the metrics of `moonstone workers`, which has no API; none if empty",
         _port,
     ),
+    Variable("MOONSTONE_LOOPBACK_CALLS", "0", "1 allows calls of this machine itself, for development", _flag),
     Variable(
         "MOONSTONE_ALLOW_VOLATILE", "0", "1 allows a log that could lose acknowledged data; only for tests", _flag
     ),

@@ -227,6 +227,7 @@ def test_seats_options_bots_and_breakdown_of_every_game_are_documented(game: Any
         "CHANGELOG.md",
         "DUMPS.md",
         "HOSTING-A-BOT.md",
+        "WEBHOOKS.md",
         "service/VERIFYING.md",
     ],
 )

@@ -57,7 +57,7 @@ class Turns:
         """
         with self._rules_limit():
             match, _ = self._ports.history.newest(match_id)
-            lane: Lane = "turns" if match.has_people else "bots"
+            lane: Lane = "turns" if match.has_players else "bots"
             if lane not in self._lanes:
                 # The last person left, or an older release wrote the due entry: move it to the right lane.
                 self._ports.log.rearm(match_id, match.head.version, due_times(match))

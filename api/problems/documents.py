@@ -10,10 +10,10 @@ from flask import Flask, Response
 from werkzeug.exceptions import HTTPException
 
 from api.http import address_hints, context, etags, languages
-from api.http.strict_json import BadJSON
 from api.problems.types import PROBLEM_TYPES
 from service.errors import Corrupt, Refused, no_match
 from service.repository.ports import LogUnavailable
+from service.repository.strict_json import BadJSON
 from service.views import damaged_match_access
 
 MEDIA_TYPE: Final = "application/problem+json"

@@ -171,6 +171,30 @@ PROBLEM_TYPES: Final[Mapping[str, ProblemType]] = {
         "You have no token with this id, or it was revoked, or it expired.",
         "`GET /v1/me/tokens` lists the ids of your tokens.",
     ),
+    "too-many-webhooks": ProblemType(
+        429,
+        "Too many webhooks",
+        "You have the maximum number of webhooks.",
+        "Delete one that you do not use; `GET /v1/me/webhooks` lists them.",
+    ),
+    "webhook-not-found": ProblemType(
+        404,
+        "Webhook not found",
+        "You have no webhook with this id, or it was deleted.",
+        "`GET /v1/me/webhooks` lists your webhooks.",
+    ),
+    "webhook-not-active": ProblemType(
+        409,
+        "Webhook not active",
+        "The webhook was ended or suspended; its `reason` says why.",
+        "Repair the receiver, and change the webhook with `active` true.",
+    ),
+    "delivery-not-found": ProblemType(
+        404,
+        "Delivery not found",
+        "The webhook has no delivery of this notice, or it is older than a week.",
+        "`GET /v1/me/webhooks/{webhook_id}/deliveries` lists those that are kept.",
+    ),
     "player-not-found": ProblemType(
         404, "Player not found", "No player has this id.", "Use the id of a player as seats and events show it."
     ),
@@ -186,6 +210,25 @@ PROBLEM_TYPES: Final[Mapping[str, ProblemType]] = {
         "Bot not found",
         "There is no such bot, or it does not play this game.",
         "GET /v1/bots lists them with their games.",
+    ),
+    "bot-not-allowed": ProblemType(
+        403,
+        "Bot not allowed",
+        "The owner of this hosted bot gives it seats only in person.",
+        "Ask the owner, or use another bot: GET /v1/bots lists those that everyone may seat.",
+    ),
+    "bot-busy": ProblemType(
+        429,
+        "Bot busy",
+        "This hosted bot plays as many matches as its owner allows.",
+        "Try again when one of its matches has ended, or use another bot.",
+        retry_after=60,
+    ),
+    "too-many-bots": ProblemType(
+        429,
+        "Too many bots",
+        "You have the maximum number of hosted bots.",
+        "Delete those that you do not use; `GET /v1/me/bots` lists them.",
     ),
     "version-not-found": ProblemType(
         404, "Version not found", "The match does not have this version yet.", "Omit `version` to get the newest."

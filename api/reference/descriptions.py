@@ -3,7 +3,11 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
+from api.reference import descriptions_of_bots, descriptions_of_webhooks
+
 MEANINGS: Final[Mapping[str, str]] = {
+    **descriptions_of_bots.MEANINGS,
+    **descriptions_of_webhooks.MEANINGS,
     # Matches
     "match": "The id of the match.",
     "MatchSummary.id": "The id of the match, as in its address.",
@@ -105,7 +109,7 @@ MEANINGS: Final[Mapping[str, str]] = {
     "SeatView.player": "The id of the player, the name of the bot, or null in a free seat.",
     "SeatTaken.player": "The id of the player, or the name of the bot.",
     "SeatHandedOver.player": "The id of the player, or the name of the bot, that has the seat from now on.",
-    "kind": "`human`, `bot`, or `hosted` (a bot that an account hosts; not offered yet).",
+    "kind": "`human`, `bot`, or `hosted` (a bot that an account hosts).",
     "SeatView.kind": "`human`, `bot` or `hosted`, null in a free seat.",
     "SeatFreed.seat": "The seat that the creator frees.",
     "AbortAsked.seat": "The seat that asks to abort the match.",
@@ -114,6 +118,11 @@ MEANINGS: Final[Mapping[str, str]] = {
     "rated": "Whether the match is rated: its result changes the ratings of its players.",
     "open_ms": "Milliseconds for which the match may wait for players, from its creation on.",
     "bot_fallback": "What happens when a hosted bot fails: `default_action`, `bot` or `resign`.",
+    "owner": "The id of the player who owns the hosted bot; null in any other seat.",
+    "SeatTaken.owner": "The id of the player who owns the hosted bot; absent for any other.",
+    "RatedSeat.owner": "The id of the player who owns the hosted bot; absent for any other. All bots of one owner are one person.",
+    "limit_ms": "Milliseconds that the bot may take for a decision where the match has no clock: 1,000 to 10,000.",
+    "SeatTaken.limit_ms": "Milliseconds that the hosted bot may take where the match has no clock; absent for any other.",
     "name": "The name of the player.",
     "SeatView.name": "The name of the player or of the bot; null in a free seat.",
     "former": "The id of the player who had the seat until a bot took it over; null in any other seat.",
@@ -148,9 +157,9 @@ MEANINGS: Final[Mapping[str, str]] = {
     "MatchRated.head": "The hash of the match's last event (SHA-256, hex).",
     "MatchRated.seats": "The seats in order, each with the player who had it at the start.",
     "Leaderboard.players": "The players of this page, best first.",
-    "LeaderView.kind": "`human`, or `hosted` (a bot that an account hosts; not offered yet).",
+    "LeaderView.kind": "`human`, or `hosted` (a bot that an account hosts).",
     "PlayerPage.id": "The id of the player, as in seats and events; it never changes.",
-    "PlayerPage.kind": "`human`, or `hosted` (a bot that an account hosts; not offered yet).",
+    "PlayerPage.kind": "`human`, or `hosted` (a bot that an account hosts).",
     "ChangePlayer.name": "The new name, by the same rules as at sign-up.",
     "NewPlayer.name": "1 to 40 characters of any script, and emoji, by the Nickname profile of PRECIS (RFC 8266), but in NFC. "
     "Spaces at its ends are removed, and several inside become one. Refused: invisible characters, and more than two accents, "

@@ -9,7 +9,7 @@ import msgspec
 import yaml
 
 from api.problems import documents, examples
-from api.reference import descriptions, event_schemas, operations
+from api.reference import descriptions, event_schemas, operations, webhook_section
 from api.requests import components
 from api.requests.blueprint import Blueprint
 from service.views.catalogue import AnyGame
@@ -119,7 +119,7 @@ def document(resources: Sequence[Blueprint], games: Mapping[str, AnyGame]) -> di
     for name, schema in sorted(_components(resources, games).items()):
         described.components.schema(name, schema)
     spec: dict[str, Any] = _unmistakable(described.to_dict())
-    order = ("openapi", "info", "servers", "security", "tags", "paths", "components")
+    order = ("openapi", "info", "servers", "security", "tags", "paths", "webhooks", "components")
     _add_examples(spec)
     schemas = spec["components"]["schemas"]
     of_games = tuple(components.pascal(game) for game in games)
@@ -135,6 +135,7 @@ def document(resources: Sequence[Blueprint], games: Mapping[str, AnyGame]) -> di
     spec["components"] = {
         kind: dict(sorted(members.items())) for kind, members in sorted(spec["components"].items()) if members
     }
+    spec["webhooks"] = webhook_section.section()
     return {key: spec[key] for key in order if key in spec}
 
 

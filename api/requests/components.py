@@ -65,6 +65,7 @@ GAMES_OWN: Final[Mapping[str, Mapping[str, Schema]]] = {
     "WatchedMatch": {"legal_actions": _items("ActionSeen")},
     "EventPage": {"legal_actions": _items("ActionSeen")},
     "Notice": {"legal_actions": _items("ActionSeen")},
+    "Task": {"observation": ref("Observation"), "legal_actions": _items("ActionSeen")},
 }
 """Schemas of response fields that no struct describes, such as values of a game's own types."""
 

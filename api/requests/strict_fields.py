@@ -11,12 +11,12 @@ from typing import Any, Final, TypeVar
 import marshmallow as ma
 from marshmallow import fields, validate
 
-from api.http.strict_json import MAX_INTEGER
 from service.match.characters import CONTROL
 from service.match.chosen_text import LONGEST as LONGEST_TEXT
 from service.match.chosen_text import fault_of_text
 from service.match.names import LONGEST, BadName, parse_name
 from service.repository import cursors
+from service.repository.strict_json import MAX_INTEGER
 
 T = TypeVar("T")
 

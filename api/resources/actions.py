@@ -14,7 +14,7 @@ from api.requests.blueprint import Blueprint
 from api.resources.matches import LOOK_PROBLEMS, MAX_SEATS, TEXTS, LookSchema, look, unchanged
 from api.resources.seats import CONDITIONAL_PROBLEMS
 from service.match import redaction, texts
-from service.usecases import play
+from service.usecases import bot_records, play
 
 MOVES: Final = "moves"
 """The rate limit of actions. It is separate, so that a client that reads too much can still play."""
@@ -140,7 +140,9 @@ def act(query: Mapping[str, Any], body: Mapping[str, Any], match_id: str) -> Res
     if query["dry_run"]:
         play.judge(ports, player, match_id, wanted, if_match)
         return answer(Legal(True))
-    acted = play.act(ports, player, match_id, wanted, context.command_key(), if_match)
+    key = context.command_key()
+    acted = play.act(ports, player, match_id, wanted, key, if_match)
+    bot_records.note_action(ports, player, key)
     headers = {"Location": f"/v1/matches/{match_id}?version={acted.match.head.version}"}
     if acted.replayed:
         headers["Idempotent-Replay"] = "true"

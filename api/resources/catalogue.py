@@ -1,14 +1,17 @@
 """`/v1/games` and `/v1/bots`: the games and their bots."""
 
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 import msgspec
 from flask import Response
 
 from api.http import context
 from api.http.responses import answer
-from api.requests.blueprint import Blueprint
-from service.views import catalogue
+from api.requests import strict_fields
+from api.requests.blueprint import STORE_PROBLEMS, Blueprint
+from service.repository import cursors
+from service.views import bot_views, catalogue
 
 blueprint: Final = Blueprint("catalogue", description="Games, their rules and components, and the bots that play them.")
 
@@ -22,9 +25,14 @@ class GameList(msgspec.Struct, frozen=True):
 
 
 class BotList(msgspec.Struct, frozen=True):
-    """All bots, with the games that each plays."""
+    """All bots of the games, with the games that each plays, and a page of the hosted bots that are public.
+
+    `next` is the cursor of the next page of hosted bots, null at the end.
+    """
 
     bots: tuple[catalogue.BotView, ...]
+    hosted: tuple[bot_views.PublicBot, ...]
+    next: str | None
 
 
 @blueprint.at("/v1/games")
@@ -50,10 +58,18 @@ def show_game(game: str) -> Response:
 
 
 @blueprint.at("/v1/bots")
-@blueprint.answers_with(200, BotList, description="All bots.")
-def list_bots() -> Response:
-    """List the bots that can play in matches.
+@blueprint.takes(strict_fields.PageSchema, location="query")
+@blueprint.answers_with(200, BotList, description="The bots.")
+@blueprint.refuses(*STORE_PROBLEMS)
+def list_bots(query: Mapping[str, Any]) -> Response:
+    """List the bots that can play in matches: those of the games, by name, and public hosted ones, by the `id` of their account.
 
-    A bot has the same name in every game that it plays.
+    A bot of the games has the same name in every game that it plays. `answers` says how reliable and how fast a hosted bot is.
     """
-    return answer(BotList(catalogue.bots(context.ports().games)), headers=_PUBLIC)
+    ports = context.ports()
+    after = cursors.decode(query["cursor"], str) if "cursor" in query else ""
+    hosted, last = bot_views.public_bots(ports, after, query["limit"])
+    following = None if last is None else cursors.encode(last)
+    return answer(
+        BotList(catalogue.bots(ports.games), hosted, following), headers={"Cache-Control": "public, max-age=60"}
+    )

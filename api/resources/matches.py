@@ -73,6 +73,7 @@ class NewMatchSchema(strict_fields.Schema):
     private = strict_fields.Boolean(load_default=False)
     manual_start = strict_fields.Boolean(load_default=False)
     rated = strict_fields.Boolean(load_default=False)
+    bot_fallback = strict_fields.Choice("default_action", "bot", "resign", load_default="default_action")
 
 
 class LookSchema(strict_fields.Schema):
@@ -149,16 +150,25 @@ def new_match(given: Mapping[str, Any]) -> NewMatch:
 @blueprint.answers_with(
     201, match_views.MatchView, description="The match.", headers={**MADE, "Location": DOCUMENTED["Location"]}
 )
-@blueprint.refuses("game-not-found", "bot-not-found", "invalid-options", "too-many-open-matches", *BEGIN_PROBLEMS)
+@blueprint.refuses(
+    "game-not-found",
+    "bot-not-found",
+    "bot-not-allowed",
+    "bot-busy",
+    "invalid-options",
+    "too-many-open-matches",
+    *BEGIN_PROBLEMS,
+)
 @blueprint.leads_to(201, **LOOKS, **_COMES)
 def create_match(body: Mapping[str, Any]) -> Response:
     """Create a match.
 
-    The creator gets no seat. `bots` get the lowest seats. A full match starts by itself, unless it has `manual_start`. One
+    The creator gets no seat. `bots`, names of the game's bots or ids of hosted ones, get the lowest seats. `bot_fallback` says what
+    follows when a hosted bot fails. A full match starts by itself, unless it has `manual_start`. One
     that has not started by `expires_at` is aborted. Without `clock` a decision has seven days, and then the default action is
     taken, unless the game keeps its own time.
 
-    A `rated` match is public and has two seats at least, only people, a clock, and the default options or those of one of the
+    A `rated` match is public and has two seats at least, only people and hosted bots that take their seats themselves, a clock, and the default options or those of one of the
     game's `variants`. A worker rates it after its end: `GET /v1/games/{game}/ratings`.
 
     The number of new matches per minute is limited by player and by address, and so is the number of matches of bots alone.

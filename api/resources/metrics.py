@@ -44,8 +44,13 @@ def _backlog() -> metrics.Backlog | None:
     ports = context.ports()
     now = ports.now()
     try:
-        due, bots = ports.log.next_due(("job", "clock")), ports.log.count_due("bots", now)
+        overdue, calls = (_late_s(now, ports.log.next_due(kinds)) for kinds in (("job", "clock"), ("news", "delivery")))
+        bots = ports.log.count_due("bots", now)
         erasures, ratings = len(ports.accounts.erasing()), len(ports.log.scheduled("rating"))
     except LogUnavailable:
         return None
-    return metrics.Backlog(0.0 if due is None else max(now - due, 0) / 1000, bots, erasures, ratings)
+    return metrics.Backlog(overdue, bots, erasures, ratings, calls)
+
+
+def _late_s(now: int, due: int | None) -> float:
+    return 0.0 if due is None else max(now - due, 0) / 1000

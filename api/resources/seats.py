@@ -72,6 +72,7 @@ def _if_match() -> tuple[SeenHead, ...] | None:
     "match-full",
     "seat-taken",
     "too-many-seats",
+    "bot-busy",
     "invitation-expired",
     *CONDITIONAL_PROBLEMS,
 )
@@ -95,17 +96,22 @@ def take_seat(body: Mapping[str, Any], match_id: str) -> Response:
 @blueprint.refuses(
     "not-the-creator",
     "bot-not-found",
+    "bot-not-allowed",
+    "bot-busy",
     "match-not-open",
     "match-rated",
+    "match-too-old",
     "match-full",
     "seat-taken",
+    "already-seated",
     *CONDITIONAL_PROBLEMS,
 )
 @blueprint.leads_to(201, **LOOKS, start_match=ID)
 def seat_bot(body: Mapping[str, Any], match_id: str) -> Response:
     """Give a bot a free seat, by default the lowest. Only the creator may do this.
 
-    The bot plays the seat to the end, unless the creator frees it before the start.
+    `bot` is the name of a bot of the game, or the id of a hosted one. It plays the seat to the end, unless the creator frees it
+    before the start, or a hosted bot fails: then `bot_fallback` of the match says what follows.
     """
     return done(
         match_lifecycle.add_bot(

@@ -1,6 +1,7 @@
 """`/v1/me/tokens`: the tokens of a player, each with a label, scopes and an expiry."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, Final
 
 import msgspec
@@ -10,11 +11,19 @@ from api.http import auth, context
 from api.http.responses import answer
 from api.requests import admission, strict_fields
 from api.requests.blueprint import STORE_PROBLEMS, Blueprint
-from service.repository.accounts import SCOPES
+from service.repository.accounts import SCOPES, Session
+from service.repository.ports import Ports
 from service.usecases import accounts
 from service.usecases.accounts import TokenView
 
 blueprint: Final = Blueprint("tokens", description="The tokens of a player.")
+
+
+def callers(
+    ports: Ports,
+) -> tuple[Callable[[str], Session], Callable[[str], Session], Callable[[str], str]]:
+    """Who sends a request: by a token, by the digest of one, and the digest that a ticket stands for (`checks.Callers`)."""
+    return partial(accounts.authenticate, ports), partial(accounts.holder, ports), partial(accounts.find_ticket, ports)
 
 
 class AddTokenSchema(strict_fields.Schema):

@@ -40,8 +40,8 @@ class RedisAccounts:
         self.uses = TokenUses()
         self._files = FileRewrite(client)
 
-    def add(self, player: Player, token_digest: str) -> None:
-        token = Token(created_at=player.created_at)
+    def add(self, player: Player, token_digest: str, token: Token | None = None) -> None:
+        token = token or Token(created_at=player.created_at)
         # In this order, because a token without a player would be an error; a player without a token does no harm.
         self._send(
             ("SET", _player_key(player.id), _encode(player)),

@@ -8,9 +8,12 @@ from events.record import MatchId, Version
 from service.adapters.clock import wall_clock
 from service.adapters.local_limits import LocalLimits
 from service.adapters.memory_accounts import MemoryAccounts as MemoryAccounts
+from service.adapters.memory_bot_tasks import MemoryBotTasks as MemoryBotTasks
+from service.adapters.memory_bots import MemoryBots as MemoryBots
 from service.adapters.memory_news import MemoryNews as MemoryNews
 from service.adapters.memory_ratings import MemoryRatings as MemoryRatings
 from service.adapters.memory_seeks import MemorySeeks as MemorySeeks
+from service.adapters.memory_webhooks import MemoryWebhooks as MemoryWebhooks
 from service.repository.index_entry import IndexEntry
 from service.repository.match_history import History
 from service.repository.ports import (
@@ -215,11 +218,14 @@ def local_ports(
         log=log,
         history=History(log, games, secret),
         accounts=MemoryAccounts(),
+        bots=MemoryBots(),
+        bot_tasks=MemoryBotTasks(),
         tickets=MemoryTickets(now),
         index=MemoryIndex(wake),
         seeks=MemorySeeks(now, wake),
         news=MemoryNews(wake),
         ratings=MemoryRatings(),
+        webhooks=MemoryWebhooks(log),
         jobs=MemoryJobs(),
         limits=LocalLimits(),
         games=games,

@@ -16,9 +16,9 @@ class MemoryAccounts:
         self._erasing: dict[str, int] = {}
         self._erased: dict[str, int] = {}
 
-    def add(self, player: Player, token_digest: str) -> None:
+    def add(self, player: Player, token_digest: str, token: Token | None = None) -> None:
         self._players[player.id] = player
-        self._tokens[token_digest] = player.id, Token(created_at=player.created_at)
+        self._tokens[token_digest] = player.id, token or Token(created_at=player.created_at)
 
     def by_token(self, token_digest: str) -> Session | None:
         if token_digest not in self._tokens:

@@ -9,6 +9,7 @@ from typing import Final
 import msgspec
 from redis import Redis, RedisCluster
 
+from events.redis_keys import due_key, partition_of
 from events.redis_log import WAKE_CHANNEL, send
 from service.repository.news import KEEP_MS, MAX_ITEMS, Item, Posted
 from service.repository.ports import news_of
@@ -32,6 +33,13 @@ class RedisNews:
             ("ZREMRANGEBYRANK", key, 0, -MAX_ITEMS - 1),
             ("PEXPIRE", key, KEEP_MS),
             ("PUBLISH", WAKE_CHANNEL + news_of(player), at),
+            (
+                "ZADD",
+                due_key(partition_of(news_of(player)), "news"),
+                "XX",
+                at,
+                news_of(player),
+            ),  # if there are webhooks
         )
 
     def since(self, player: str, at: int) -> Sequence[Posted]:

@@ -13,7 +13,6 @@ from events.record import Head, MatchId, Version, digest
 from service.errors import Corrupt, Refused
 from service.match.model import Match
 from service.match.rating import (
-    COUNTED_A_DAY,
     INITIAL,
     Entry,
     MatchRated,
@@ -22,6 +21,7 @@ from service.match.rating import (
     Rating,
     Standing,
     first_line,
+    is_counted,
     order_of_leaving,
     placings,
     rated,
@@ -127,7 +127,7 @@ def _of_entry(ports: Ports, entry: Entry, state: _State) -> Iterator[str]:
         yield f"the log does not know it as the entry of match {one.match}, which may be rated again"
     if (one.head, one.ended_at) != (match.head.hash, match.ended_at):
         yield f"match {one.match} has another head, or ended at another time"
-    if placed != tuple(Placing(seat.player, seat.kind, seat.rank) for seat in one.seats):
+    if placed != tuple(Placing(seat.player, seat.kind, seat.rank, seat.owner or None) for seat in one.seats):
         yield f"match {one.match} has other players or ranks"
     yield from _of_numbers(one, state)
 
@@ -137,7 +137,7 @@ def _of_numbers(one: MatchRated, state: _State) -> Iterator[str]:
         known = state.standings.get(seat.player)
         if seat.before != (INITIAL if known is None else known.rating):
             yield f"the rating of {seat.player} before match {one.match} is not the one after the match before"
-    if one.counted != all(state.met.get(pair, 0) < COUNTED_A_DAY for pair in one.pairs):
+    if one.counted != is_counted(one.persons, state.met, one.ended_at):
         yield f"whether match {one.match} counts does not follow from the earlier matches of that day"
     befores = [seat.before for seat in one.seats]
     expected = rated(befores, [seat.rank for seat in one.seats]) if one.counted else tuple(befores)

@@ -24,7 +24,17 @@ from service.match.randomness import Draws
 from service.observability import failpoints, metrics
 from service.repository.ports import Ports
 from service.usecases.match_index import update_index
-from service.usecases.submit import CommandKey, Submitted, append, attempt, give_back, has_job, lost, server_seed
+from service.usecases.submit import (
+    CommandKey,
+    Submitted,
+    append,
+    attempt,
+    give_back,
+    has_job,
+    hint_call,
+    lost,
+    server_seed,
+)
 
 BUDGET_MS: Final = 200
 MOVES: Final = 20
@@ -66,16 +76,18 @@ def advance(
             # Nothing can be played now, though a bot may be due later.
             failpoints.point("job-played")
             if ports.log.rearm(match.id, match.head.version, due_times(match, after=at)):
+                hint_call(ports, match)
                 return False
             # Another command came first. Try again at once, since a delayed bot would lose every race against busy players.
             match, _ = ports.history.newest(match_id)
         else:
             if since is not None:
-                metrics.DUE_WAIT.labels("job" if match.has_people else "bots").observe(max(began - since, 0) / 1000)
+                metrics.DUE_WAIT.labels("job" if match.has_players else "bots").observe(max(began - since, 0) / 1000)
                 since = None
             match = written.match
         if ports.now() - began >= budget_ms:
             break
+    hint_call(ports, match)
     return has_job(match, ports.now())
 
 

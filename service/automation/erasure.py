@@ -15,6 +15,7 @@ from service.errors import Corrupt, Refused
 from service.match.model import Match
 from service.observability import failpoints
 from service.repository.ports import Ports
+from service.usecases.erasure import erase_bots
 from service.usecases.match_index import IN_FLIGHT_MS
 from service.usecases.match_lifecycle import leave
 from service.usecases.submit import CommandKey
@@ -51,6 +52,8 @@ class Erasures:
             if now < self._next.get(player, 0):
                 continue
             ports.accounts.erase(player, at)
+            erase_bots(ports, player, at)
+            ports.webhooks.erase(player)
             is_done = _end_all(ports, player)
             if is_done and now - at >= SETTLED_MS:
                 ports.accounts.finish_erasure(player, at)
@@ -122,5 +125,5 @@ def has_to_leave(match: Match, player: str) -> bool:
     seat = match.seat_of(player)
     holder = None if seat is None else match.seats[seat]
     if holder is not None:
-        return holder.is_present
+        return holder.is_present or holder.is_hosted
     return match.status == "open" and match.creator == player

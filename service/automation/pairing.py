@@ -34,6 +34,7 @@ Unseated: TypeAlias = SeekEnd | Literal["again"]
 _REFUSALS: Final[Mapping[str, SeekEnd]] = {
     "too-many-open-matches": "too-many-open-matches",
     "too-many-seats": "too-many-seats",
+    "bot-busy": "too-many-seats",
     "invalid-options": "invalid-options",
     "game-not-found": "game-not-found",
 }

@@ -60,7 +60,7 @@ def _is_rated(ports: Ports, match: Match) -> bool:
     game, stream = match.created.game, stream_of(match.created.game)
     placed = placings(match, order_of_leaving(one.event for one in ports.history.verified_after(match, 0)))
     players = [one.player for one in placed]
-    pairs = pairs_of(players, match.ended_at or 0)
+    pairs = pairs_of([one.person for one in placed], match.ended_at or 0)
     for _ in range(ATTEMPTS):
         known = ports.ratings.known(game, players, pairs)
         head = _head(game, known)

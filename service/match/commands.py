@@ -13,6 +13,7 @@ from service.games.protocol import AnyGame
 from service.games.visibility import Seat
 from service.match.events import DefaultReason
 from service.match.new_match import NewMatch
+from service.match.seat_holder import HostedBot
 
 SeenHead: TypeAlias = tuple[Version, str]
 """A version that a client saw, and the first hex digits of its event's hash."""
@@ -34,17 +35,21 @@ class Create(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Join(PlayerCommand, frozen=True, kw_only=True):
-    """Take a seat, by default the lowest free one. `has_join_code`: the client sent the right join code."""
+    """Take a seat, by default the lowest free one. `has_join_code`: the client sent the right join code.
+
+    `hosted`: the player is a hosted bot, which takes the seat itself.
+    """
 
     seat: Seat | None = None
     client_seed: str | None = None
     has_join_code: bool = False
+    hosted: HostedBot | None = None
 
 
 class SeatBot(PlayerCommand, frozen=True, kw_only=True):
-    """Give a bot a seat, by default the lowest free one."""
+    """Give a bot of the game, by its name, or a hosted bot a seat, by default the lowest free one."""
 
-    bot: str
+    bot: str | HostedBot
     seat: Seat | None = None
 
 
@@ -115,13 +120,13 @@ class Ring(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Forfeit(msgspec.Struct, frozen=True, kw_only=True):
-    """Resign for a seat whose time has run out."""
+    """Resign for a seat whose time has run out, or whose hosted bot failed."""
 
     seat: Seat
 
 
 class HandOver(msgspec.Struct, frozen=True, kw_only=True):
-    """Give the seat of a person whose time has run out to a bot."""
+    """Give a seat to a bot of the game: that of a person whose time has run out, or of a hosted bot that failed."""
 
     seat: Seat
 

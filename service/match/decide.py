@@ -42,6 +42,7 @@ from service.match.commands import (
 )
 from service.match.events import (
     ClockExtended,
+    HandOverReason,
     MatchCreated,
     MatchResumed,
     MatchScored,
@@ -58,6 +59,7 @@ from service.match.seating import (
     expire,
     free_seat,
     handed_over,
+    hosted_seat,
     join,
     leave,
     replace_absent,
@@ -124,11 +126,13 @@ def _decide(match: Match, command: MatchCommand, at: int, chance: Chance) -> tup
         case Ring():
             return ring(match, command, at, chance)
         case Forfeit():
-            _check_expired(match, command.seat, at, "resigned")
+            _check_lost(match, command.seat, at, "resigned")
             return resigned(match, command.seat, "worker", chance)
         case HandOver():
-            _check_expired(match, command.seat, at, "seat_handed_over")
-            return handed_over(match, command.seat, "worker", "clock", chance)
+            _check_lost(match, command.seat, at, "seat_handed_over")
+            holder = match.seats[command.seat]
+            reason: HandOverReason = "bot-failed" if holder is not None and holder.is_hosted else "clock"
+            return handed_over(match, command.seat, "worker", reason, chance)
         case Expire():
             return expire(match, at, chance)
         case Extend():
@@ -184,9 +188,10 @@ def _create(command: Create, at: int, chance: Chance) -> tuple[Draft, ...]:
         **_added_by_format_2(wanted),
     )
     drafts = [Draft("match_created", by, canonical(created))]
-    drafts += [
-        Draft("seat_taken", by, canonical(SeatTaken(seat, name, "bot"))) for seat, name in enumerate(wanted.bots)
-    ]
+    for seat, name in enumerate(wanted.bots):
+        hosted = wanted.hosted.get(name)
+        taken = SeatTaken(seat, name, "bot") if hosted is None else hosted_seat(seat, hosted)
+        drafts.append(Draft("seat_taken", by, canonical(taken)))
     if len(wanted.bots) == wanted.seats and not wanted.manual_start:
         drafts.append(started(game, options, [None] * wanted.seats, at, chance))
     return tuple(drafts)
@@ -216,6 +221,10 @@ def _score(match: Match, chance: Chance) -> tuple[Draft, ...]:
     return Draft("match_scored", "worker", canonical(scored)), reveal(chance)
 
 
-def _check_expired(match: Match, seat: Seat, at: int, event_type: Expiry) -> None:
+def _check_lost(match: Match, seat: Seat, at: int, event_type: Expiry) -> None:
+    """Check that a seat is lost in this way: its deadline has passed, or it has a hosted bot, which failed in its decision."""
+    of_hosted = (one for one in match.decisions() if one.seat == seat and one.called_at is not None)
+    if any(one.on_timeout is not None and match.expiry(one) == event_type for one in of_hosted):
+        return
     if check_due(match, at, event_type).seat != seat:
         raise NotDue(f"seat {seat} is not the one whose deadline is next")

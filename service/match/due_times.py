@@ -4,7 +4,7 @@ A due entry contains only a time. The work that is due follows from the match.
 """
 
 from collections.abc import Callable
-from typing import Final
+from typing import Final, TypeAlias
 
 from events.due import DueTimes
 from service.match.model import HINT_MS, Match
@@ -13,22 +13,27 @@ from service.match.model import HINT_MS, Match
 def due_times(match: Match, after: int = -1) -> DueTimes:
     """When each kind is due next, in milliseconds. Decisions of bots that were due by the time `after` do not count.
 
-    Kinds of a match that is over are absent before its end, so that the appends of moves do not pay for them.
+    Kinds that a match does not have (yet) are absent, so that the appends of moves do not pay for them. `call` is absent also
+    where `after` is given: what is due for the workers says nothing about calls.
     """
-    kinds = {**KINDS, **FINAL_KINDS} if match.is_to_be_rated else KINDS
+    kinds = KINDS
+    if match.is_to_be_rated:
+        kinds = {**kinds, **FINAL_KINDS}
+    if after < 0 and any(holder is not None and holder.account_kind == "hosted" for holder in match.seats):
+        kinds = {**kinds, **HOSTED_KINDS}
     return {kind: due_at(match, after) for kind, due_at in kinds.items()}
 
 
 def _job(match: Match, after: int) -> int | None:
-    return _turn_at(match, after) if match.has_people else None
+    return _turn_at(match, after) if match.has_players else None
 
 
 def _clock(match: Match, _after: int) -> int | None:
-    return _deadline(match) if match.has_people else None
+    return _deadline(match) if match.has_players else None
 
 
 def _bots(match: Match, after: int) -> int | None:
-    return None if match.has_people or match.is_abandoned else _either(match, after)
+    return None if match.has_players or match.is_abandoned else _either(match, after)
 
 
 def _abandoned(match: Match, after: int) -> int | None:
@@ -37,6 +42,10 @@ def _abandoned(match: Match, after: int) -> int | None:
 
 def _open(match: Match, _after: int) -> int | None:
     return match.expires_at
+
+
+def _call(match: Match, _after: int) -> int | None:
+    return _without_hint(match, match.call_at())
 
 
 def _rating(match: Match, _after: int) -> int | None:
@@ -49,8 +58,11 @@ def _either(match: Match, after: int) -> int | None:
 
 def _turn_at(match: Match, after: int) -> int | None:
     """For a job that is due immediately, workers got a hint. Its due entry has the time at which the hint counts as lost."""
-    job_at = match.job_at(after)
-    return job_at + HINT_MS if job_at is not None and job_at <= match.at else job_at
+    return _without_hint(match, match.job_at(after))
+
+
+def _without_hint(match: Match, at: int | None) -> int | None:
+    return at + HINT_MS if at is not None and at <= match.at else at
 
 
 def _deadline(match: Match) -> int | None:
@@ -58,19 +70,23 @@ def _deadline(match: Match) -> int | None:
     return None if first is None else first.enforced_at
 
 
-KINDS: Final[dict[str, Callable[[Match, int], int | None]]] = {
+DueAt: TypeAlias = Callable[[Match, int], int | None]
+
+KINDS: Final[dict[str, DueAt]] = {
     "job": _job,
     "clock": _clock,
     "bots": _bots,
     "abandoned": _abandoned,
     "open": _open,
 }
-"""`job`: a turn that the service plays, or the scoring, in a match with people. Workers claim it with a lease.
+"""`job`: a turn that the service plays, or the scoring, in a match with people or hosted bots. Workers claim it with a lease.
 
-`clock`: a deadline in a match with people. Any sweeper enforces it.
-`bots`: a turn, the scoring or a deadline in a match of bots alone. Separate workers claim it, so that no person waits.
-`abandoned`: the same, in a match that all its people left. The same workers claim it, after all matches of bots.
+`clock`: a deadline in a match with people or hosted bots. Any sweeper enforces it.
+`bots`: a turn, the scoring or a deadline in a match of the games' bots alone. Separate workers claim it, so that nobody waits.
+`abandoned`: the same, in a match that all its people and hosted bots left. The same workers claim it, after all matches of bots.
 `open`: the end of the time for which a match may wait for players. Sweepers claim it.
 """
-FINAL_KINDS: Final[dict[str, Callable[[Match, int], int | None]]] = {"rating": _rating}
+HOSTED_KINDS: Final[dict[str, DueAt]] = {"call": _call}
+"""`call`: a decision for which a hosted bot is called, if it wants to be. The processes that make calls claim it."""
+FINAL_KINDS: Final[dict[str, DueAt]] = {"rating": _rating}
 """`rating`: the rating of a rated match that was scored. Sweepers claim it, and remove it when the match is rated."""

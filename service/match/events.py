@@ -18,7 +18,7 @@ A = TypeVar("A")
 E = TypeVar("E")
 
 SeatKind: TypeAlias = Literal["human", "bot", "hosted"]
-"""A person, a bot of the game, or a bot that an account hosts, which is only in format 2, and not offered yet."""
+"""A person, a bot of the game, or (in format 2) a bot that an account hosts."""
 
 Ruleset: TypeAlias = Annotated[int, msgspec.Meta(ge=1)]
 """A ruleset below 1 never existed. A file that names one would pass as one of old rules, not decided again."""
@@ -48,6 +48,11 @@ BotFallback: TypeAlias = Literal["default_action", "bot", "resign"]
 SHORTEST_WAIT_MS: Final = 1_000
 LONGEST_WAIT_MS: Final = 30 * 24 * 3_600_000
 OpenMs: TypeAlias = Annotated[int, msgspec.Meta(ge=SHORTEST_WAIT_MS, le=LONGEST_WAIT_MS)]
+OwnerId: TypeAlias = Annotated[str, msgspec.Meta(min_length=1)]
+SHORTEST_LIMIT_MS: Final = 1_000
+LONGEST_LIMIT_MS: Final = 10_000
+LimitMs: TypeAlias = Annotated[int, msgspec.Meta(ge=SHORTEST_LIMIT_MS, le=LONGEST_LIMIT_MS)]
+"""How long a hosted bot may take for a decision that has no other deadline, in milliseconds."""
 
 
 class MatchClock(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -101,10 +106,18 @@ class MatchCreated(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class SeatTaken(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The seat of a hosted bot, and no other, has `owner`, the player who owns the bot, and `limit_ms`."""
+
     seat: Seat
     player: str
     kind: SeatKind
     client_seed: str | UnsetType = UNSET
+    owner: OwnerId | UnsetType = UNSET
+    limit_ms: LimitMs | UnsetType = UNSET
+
+    def __post_init__(self) -> None:
+        if {self.kind == "hosted"} != {self.owner is not UNSET, self.limit_ms is not UNSET}:
+            raise ValueError("the seat of a hosted bot has the fields owner and limit_ms, and no other seat has them")
 
 
 class SeatLeft(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

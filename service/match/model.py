@@ -15,10 +15,12 @@ from events.record import Version as Version
 from service.games.protocol import CLOCK, AnyGame, Decision, Outcome
 from service.games.visibility import Seat as Seat
 from service.games.visibility import Viewer as Viewer
-from service.match.events import MatchCreated, SeatKind
+from service.match.events import MatchCreated
 from service.match.open_decision import GRACE_MS as GRACE_MS
 from service.match.open_decision import OpenDecision as OpenDecision
 from service.match.open_decision import Opening as Opening
+from service.match.seat_holder import LastMove as LastMove
+from service.match.seat_holder import SeatHolder as SeatHolder
 
 Status: TypeAlias = Literal["open", "running", "suspended", "finished", "aborted"]
 Expiry: TypeAlias = Literal["timer", "resigned", "seat_handed_over", "default_action"]
@@ -36,31 +38,13 @@ BOT_PACE_MS: Final = 2_500
 """Average time of a bot in a timed game if the clock has no `bot_pace_ms`, so that people can play against it."""
 
 
-class SeatHolder(msgspec.Struct, frozen=True):
-    """The player or bot of a seat. After `resigned`, the service takes default actions for the seat.
-
-    `former` is the person from whom a bot took the seat over.
-    """
-
-    player: str
-    kind: SeatKind
-    client_seed: str | None = None
-    resigned: bool = False
-    former: str | None = None
-
-    @property
-    def is_present(self) -> bool:
-        """Whether a person has the seat and has not left it."""
-        return self.kind == "human" and not self.resigned
-
-
 class Folding(msgspec.Struct):
     """The mutable state of a match while its events are folded. It is not shared; the result is a `Match`.
 
     `paused` is server time minus match time, in milliseconds. `opened` is when all decisions of a sequential game
     opened. In a simultaneous game `open_decisions` are the open decisions, and `since` is when each of them opened.
     `banks` is the time that each seat had left before its open decision, in milliseconds; it is empty if the clock has
-    no bank. `abort_asked` are the seats that ask to abort the match.
+    no bank. `abort_asked` are the seats that ask to abort the match. `last_moves` has the last event of each hosted bot's seat.
     """
 
     id: MatchId
@@ -86,6 +70,7 @@ class Folding(msgspec.Struct):
     outcome: Outcome | None = None
     server_seed: str | None = None
     abort_asked: tuple[Seat, ...] = ()
+    last_moves: Mapping[Seat, LastMove] = {}
 
 
 class Match(Folding, frozen=True, dict=True):  # type: ignore[misc]  # msgspec lets a frozen struct have these fields
@@ -128,8 +113,11 @@ class Match(Folding, frozen=True, dict=True):  # type: ignore[misc]  # msgspec l
         allowed = None if decision.seat == CLOCK or deadline is not None else self.allowed(decision.seat)
         if allowed is not None:
             deadline, shown = opens_at + allowed, True
-        wait = self._wait(decision, opening)
+        holder = None if decision.seat == CLOCK else self.seats[decision.seat]
+        wait = None if holder is None else self._wait(holder, decision, opening)
         due = None if wait is None else max(opens_at, opening.at) + wait + self.paused
+        scheduled_at = None if wait is None or due is None else self._scheduled_at(due, wait)
+        is_hosted = holder is not None and holder.is_hosted
         return OpenDecision(
             id=f"{'clock' if decision.seat == CLOCK else decision.seat}:{opening.version}",
             seat=decision.seat,
@@ -138,8 +126,9 @@ class Match(Folding, frozen=True, dict=True):  # type: ignore[misc]  # msgspec l
             opens_at=opens_at + self.paused,
             deadline=None if deadline is None else deadline + self.paused,
             deadline_shown=shown,
-            plays_at=None if due is None else max(self.at, due),
-            scheduled_at=None if wait is None or due is None else self._scheduled_at(due, wait),
+            plays_at=None if due is None or is_hosted else max(self.at, due),
+            scheduled_at=None if is_hosted else scheduled_at,
+            called_at=scheduled_at if is_hosted else None,
             by_clock=allowed is not None,
         )
 
@@ -173,21 +162,25 @@ class Match(Folding, frozen=True, dict=True):  # type: ignore[misc]  # msgspec l
         return {}
 
     def allowed(self, seat: Seat) -> int | None:
-        """Milliseconds that the match clock gives a seat for the decision that opens now; None without a clock."""
-        clock = self.created.clock
-        if clock is None:
-            return None
-        if clock.turn_seconds is not UNSET:
+        """Milliseconds that a seat has for the decision that opens now: by the match clock, or by the limit of a hosted bot."""
+        clock, holder = self.created.clock, self.seats[seat]
+        if clock is not None and clock.turn_seconds is not UNSET:
             return clock.turn_seconds * 1000
-        return None if clock.bank_seconds is UNSET else self.banks[seat]
+        if clock is not None and clock.bank_seconds is not UNSET:
+            return self.banks[seat]
+        return None if holder is None else holder.limit_ms
 
-    def _wait(self, decision: Decision[Any], opening: Opening) -> int | None:
-        """How long the service waits before it takes a decision, in milliseconds; None if it does not take it."""
-        holder = None if decision.seat == CLOCK else self.seats[decision.seat]
-        if holder is None or holder.is_present:
+    def _wait(self, holder: SeatHolder, decision: Decision[Any], opening: Opening) -> int | None:
+        """How many milliseconds the service waits before it takes a decision, or calls a hosted bot; None if it does neither.
+
+        A hosted bot is called without a wait, except in a timed game.
+        """
+        if holder.is_present:
             return None
         if holder.resigned:
             return None if decision.on_timeout is None else 0
+        if holder.is_hosted and decision.opens_at is None:
+            return 0
         pace: int | UnsetType = UNSET if self.created.clock is None else self.created.clock.bot_pace_ms
         if pace is UNSET:
             pace = 0 if decision.opens_at is None else BOT_PACE_MS
@@ -195,28 +188,28 @@ class Match(Folding, frozen=True, dict=True):  # type: ignore[misc]  # msgspec l
         return pace // 2 + pace * jitter // 255
 
     def seat_of(self, player: str) -> Seat | None:
-        """The seat of a person. A person who resigned still has the seat, and its view of the match."""
+        """The seat of a person or hosted bot. One that resigned still has the seat, and its view of the match."""
         for seat, holder in enumerate(self.seats):
-            if holder is not None and holder.kind == "human" and holder.player == player:
+            if holder is not None and holder.kind != "bot" and holder.player == player:
                 return seat
         return None
 
     def was_of(self, player: str) -> bool:
-        """Whether a bot took over a seat of this person. The person may still watch the match."""
+        """Whether a bot took over a seat of this person or hosted bot, which may still watch the match."""
         return self.lost_seat_of(player) is not None
 
     @property
-    def people(self) -> set[str]:
-        """The people who have seats, also those who left after the start."""
-        return {holder.player for holder in self.seats if holder is not None and holder.kind == "human"}
+    def players(self) -> set[str]:
+        """The people and hosted bots that have seats, also those that left after the start."""
+        return {holder.player for holder in self.seats if holder is not None and holder.kind != "bot"}
 
     @property
-    def has_people(self) -> bool:
-        """Whether a person holds a seat and has not left it."""
-        return any(holder is not None and holder.is_present for holder in self.seats)
+    def has_players(self) -> bool:
+        """Whether a person or hosted bot holds a seat and has not left it."""
+        return any(holder is not None and (holder.is_present or holder.is_hosted) for holder in self.seats)
 
     def lost_seat_of(self, player: str) -> Seat | None:
-        """The seat that a bot took over from a person; None if there is none."""
+        """The seat that a bot took over from a person or hosted bot; None if there is none."""
         return next((seat for seat, one in enumerate(self.seats) if one is not None and one.former == player), None)
 
     def is_agreed(self, *, asking: Seat | None = None, leaving: Seat | None = None) -> bool:
@@ -227,9 +220,9 @@ class Match(Folding, frozen=True, dict=True):  # type: ignore[misc]  # msgspec l
 
     @property
     def is_abandoned(self) -> bool:
-        """Whether all people of a match left their seats, or lost them to bots."""
+        """Whether all people and hosted bots of a match left their seats, or lost them to bots."""
         lost_seats = (one is not None and (one.resigned or one.former is not None) for one in self.seats)
-        return not self.has_people and any(lost_seats)
+        return not self.has_players and any(lost_seats)
 
     def is_of(self, player: str) -> bool:
         """Whether the player created the match, has a seat in it, or had one that was handed over."""
@@ -250,6 +243,11 @@ class Match(Folding, frozen=True, dict=True):  # type: ignore[misc]  # msgspec l
             default=None,
         )
 
+    def call_at(self, after: int = -1) -> int | None:
+        """When a hosted bot is called next, later than `after`; None if no hosted bot has a decision open."""
+        calls = (one.called_at for one in self.decisions())
+        return min((at for at in calls if at is not None and at > after), default=None)
+
     def first_due(self) -> OpenDecision | None:
         """The decision whose deadline is enforced first; None if there is no deadline."""
         timed = (one for one in self.decisions() if one.enforced_at is not None)
@@ -258,18 +256,20 @@ class Match(Folding, frozen=True, dict=True):  # type: ignore[misc]  # msgspec l
     def expiry(self, decision: OpenDecision) -> Expiry:
         """The type of the event that follows when a decision's deadline passes.
 
-        `on_timeout` of the match clock applies to people. Bots and seats whose player left take the default action.
+        `on_timeout` of the match clock applies to people, and `bot_fallback` of the match to hosted bots. Other bots and
+        seats whose player left take the default action.
         """
         if decision.seat == CLOCK:
             return "timer"
         holder, clock = self.seats[decision.seat], self.created.clock
-        is_human = holder is not None and holder.is_present
-        if clock is not None and decision.by_clock and is_human:
-            if clock.on_timeout == "resign":
-                return "resigned"
-            if clock.on_timeout == "bot":
-                return "seat_handed_over"
-        return "default_action"
+        wanted: object = None
+        if holder is not None and holder.is_hosted:
+            wanted = self.created.bot_fallback
+        elif clock is not None and decision.by_clock and holder is not None and holder.is_present:
+            wanted = clock.on_timeout
+        if wanted == "resign":
+            return "resigned"
+        return "seat_handed_over" if wanted == "bot" else "default_action"
 
     def has_due_work(self, at: int) -> bool:
         """Whether a job or a deadline of the match is due at a server time in milliseconds."""

@@ -14,6 +14,7 @@ from service.games.protocol import AnyGame, BadOptions
 from service.match.characters import printable
 from service.match.events import BotFallback, MatchClock
 from service.match.model import OPEN_MS
+from service.match.seat_holder import HostedBot
 
 _MAX_NAME: Final = 64
 """The most characters of an unknown name in a refusal."""
@@ -22,6 +23,7 @@ _MAX_NAME: Final = 64
 class NewMatch(msgspec.Struct, frozen=True):
     """A match to create. `bots` take the lowest seats. `open_ms`: how long it may wait for players, in milliseconds.
 
+    `hosted`: what is known of those of the `bots` that are hosted, by their ids.
     `default_clock`: the client said nothing about a clock. None without it means that the client wants no clock.
     """
 
@@ -37,6 +39,7 @@ class NewMatch(msgspec.Struct, frozen=True):
     open_ms: int = OPEN_MS
     bot_fallback: BotFallback = "default_action"
     format_number: int = NEWEST_FORMAT
+    hosted: Mapping[str, HostedBot] = {}
 
 
 DEFAULT_CLOCK: Final = MatchClock(turn_seconds=7 * 24 * 3600, on_timeout="default_action")
@@ -92,7 +95,11 @@ def checked_options(game: AnyGame, wanted: NewMatch) -> Any:
             parameter="bots",
         )
     for name in wanted.bots:
-        check_bot(game, name)
+        if name not in wanted.hosted:
+            check_bot(game, name)
+        elif wanted.bots.count(name) > 1:
+            fault = f"A hosted bot has one seat of a match, and {_shown(name)} is named twice."
+            raise Refused("invalid-options", fault, parameter="bots")
     _check_clock(game, wanted.clock)
     try:
         options = game.options(wanted.seats, wanted.options)
@@ -116,7 +123,8 @@ def _check_rated(game: AnyGame, wanted: NewMatch, options: Any) -> None:
     if wanted.seats == 1:
         raise Refused("invalid-options", "A rated match has two seats at least.", parameter="seats")
     if wanted.bots:
-        raise Refused("invalid-options", "In a rated match all seats are for people.", parameter="bots")
+        fault = "In a rated match all seats are for players who take them themselves."
+        raise Refused("invalid-options", fault, parameter="bots")
     if not (timed or game.info.keeps_time):
         raise Refused("invalid-options", "A rated match needs turn_seconds or bank_seconds.", parameter="clock")
     variants = ({}, *game.info.variants.values())

@@ -27,8 +27,10 @@ class OpenDecision(Decision[Any], frozen=True, kw_only=True):
     """The earliest time at which the service may take the decision: for a bot, or for a seat whose player left."""
     scheduled_at: int | None
     """When the service plans to take it. A bot that missed its time waits for its pace again before it reacts to others."""
+    called_at: int | None
+    """When the service plans to call the hosted bot of the seat; None for any other seat."""
     by_clock: bool
-    """Whether the deadline comes from the match clock and not from the game."""
+    """Whether the deadline comes from the match clock, or from the limit of a hosted bot, and not from the game."""
 
     @property
     def enforced_at(self) -> int | None:

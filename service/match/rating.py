@@ -10,6 +10,7 @@ from itertools import combinations
 from typing import Annotated, Final, TypeAlias
 
 import msgspec
+from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 from openskill.models import PlackettLuce
 
@@ -34,7 +35,7 @@ _MODEL: Final = PlackettLuce(mu=25.0, sigma=25.0 / 3, beta=25.0 / 6, kappa=0.000
 
 Millionths: TypeAlias = int
 Pair: TypeAlias = str
-"""Two players and a day: `<days since 1970> <lower id> <higher id>`."""
+"""Two persons and a day: `<days since 1970> <lower id> <higher id>`."""
 
 
 class Rating(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -58,19 +59,29 @@ INITIAL: Final = Rating(25 * MILLION, 25 * MILLION // 3)
 
 
 class RatedSeat(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A seat of a rated match: the player who had it at the start, its rank in the rating, and the rating before and after."""
+    """A seat of a rated match: the player who had it at the start, its rank in the rating, and the rating before and after.
+
+    `owner`: the player who owns the hosted bot of the seat; absent for any other.
+    """
 
     player: str
     kind: SeatKind
     rank: Annotated[int, msgspec.Meta(ge=1)]
     before: Rating
     after: Rating
+    owner: str | UnsetType = UNSET
+
+    @property
+    def person(self) -> str:
+        """Who is behind the player: all bots of one owner, and the owner, are one person."""
+        return self.player if self.owner is UNSET else self.owner
 
 
 class MatchRated(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The data of an entry. `head` is the hash of the match's last event, `seats` are in order.
 
-    A match is not `counted`, and changes no rating, if two of its players met in `COUNTED_A_DAY` counted matches of that day.
+    A match is not `counted`, and changes no rating, if a person is behind two of its players, or if two of its persons met
+    in `COUNTED_A_DAY` counted matches of that day.
     """
 
     match: MatchId
@@ -84,8 +95,12 @@ class MatchRated(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return tuple(seat.player for seat in self.seats)
 
     @property
+    def persons(self) -> tuple[str, ...]:
+        return tuple(seat.person for seat in self.seats)
+
+    @property
     def pairs(self) -> tuple[Pair, ...]:
-        return pairs_of(self.players, self.ended_at)
+        return pairs_of(self.persons, self.ended_at)
 
 
 class Entry(msgspec.Struct, frozen=True):
@@ -97,18 +112,21 @@ class Entry(msgspec.Struct, frozen=True):
 
 
 class Placing(msgspec.Struct, frozen=True):
-    """The player who had a seat at the start, and its rank in the rating."""
+    """The player who had a seat at the start, and its rank in the rating. `owner`: that of a hosted bot."""
 
     player: str
     kind: SeatKind
     rank: int
+    owner: str | None = None
+
+    @property
+    def person(self) -> str:
+        return self.owner or self.player
 
 
 class Standing(msgspec.Struct, frozen=True):
-    """What follows for a player from the counted matches of a game.
-
-    `won`: nobody had a better or the same rank; `shared`: nobody had a better rank, but somebody the same one.
-    `opponents` are the first `OPPONENTS` different ones.
+    """What follows for a player from the counted matches of a game. `won`: nobody had a better or the same rank; `shared`: nobody had a better rank, but somebody the same one.
+    `opponents` are the first `OPPONENTS` different persons.
     """
 
     kind: SeatKind
@@ -147,9 +165,15 @@ def first_line(game: str) -> tuple[bytes, Head]:
     return line, Head(0, digest(line))
 
 
-def pairs_of(players: Iterable[str], ended_at: int) -> tuple[Pair, ...]:
+def pairs_of(persons: Iterable[str], ended_at: int) -> tuple[Pair, ...]:
     day = ended_at // DAY_MS
-    return tuple(f"{day} {first} {second}" for first, second in combinations(sorted(players), 2))
+    return tuple(f"{day} {first} {second}" for first, second in combinations(sorted(persons), 2))
+
+
+def is_counted(persons: Sequence[str], met: Met, ended_at: int) -> bool:
+    """Whether a match of these persons, one for each seat, counts: none plays against itself or meets another too often."""
+    pairs = pairs_of(persons, ended_at)
+    return len(set(persons)) == len(persons) and all(met.get(pair, 0) < COUNTED_A_DAY for pair in pairs)
 
 
 class _OfSeat(msgspec.Struct, frozen=True):
@@ -180,8 +204,7 @@ def placings(match: Match, left: Sequence[Seat]) -> tuple[Placing, ...]:
         if holder is None:
             raise ValueError(f"seat {seat} is empty")
         rank = len(outcome) - left.index(seat) if seat in left else 1 + sum(other < outcome[seat] for other in stayed)
-        kind: SeatKind = holder.kind if holder.former is None else "human"
-        found.append(Placing(holder.former or holder.player, kind, rank))
+        found.append(Placing(holder.account or holder.player, holder.account_kind, rank, holder.owner))
     return tuple(found)
 
 
@@ -196,10 +219,10 @@ def rate(match: Match, placed: Sequence[Placing], standings: Standings, met: Met
     """The entry of a match after all earlier entries, whose result are `standings` and `met`."""
     ended_at = match.ended_at or 0
     befores = [standings[one.player].rating if one.player in standings else INITIAL for one in placed]
-    counted = all(met.get(pair, 0) < COUNTED_A_DAY for pair in pairs_of([one.player for one in placed], ended_at))
+    counted = is_counted([one.person for one in placed], met, ended_at)
     afters = rated(befores, [one.rank for one in placed]) if counted else befores
     seats = [
-        RatedSeat(one.player, one.kind, one.rank, before, after)
+        RatedSeat(one.player, one.kind, one.rank, before, after, one.owner or UNSET)
         for one, before, after in zip(placed, befores, afters, strict=True)
     ]
     return MatchRated(match.id, match.head.hash, ended_at, counted, tuple(seats))
@@ -223,7 +246,7 @@ def _standing(before: Standing | None, seat: RatedSeat, seats: Sequence[RatedSea
     known = before or Standing(seat.kind)
     others = [one for one in seats if one.player != seat.player]
     is_shared = any(one.rank == seat.rank for one in others)
-    opponents = dict.fromkeys((*known.opponents, *(one.player for one in others)))
+    opponents = dict.fromkeys((*known.opponents, *(one.person for one in others)))
     return replace(
         known,
         kind=seat.kind,

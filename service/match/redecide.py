@@ -53,6 +53,7 @@ from service.match.events import (
 from service.match.model import Match, SeatHolder
 from service.match.new_match import NewMatch
 from service.match.randomness import Chance
+from service.match.seat_holder import HostedBot
 from service.match.seating import asked, departed
 
 RULED: Final = frozenset(
@@ -122,13 +123,7 @@ def _command(match: Match, event: Event) -> Command:
         case "match_created" if event.version == 1:
             return _create(match)
         case "seat_taken":
-            taken = msgspec.json.decode(event.data, type=SeatTaken)
-            if taken.kind == "hosted":
-                raise NotDue("seats of hosted bots are not offered yet")
-            if taken.kind == "bot":
-                return SeatBot(player=match.creator, bot=taken.player, seat=taken.seat)
-            seed = None if taken.client_seed is UNSET else taken.client_seed
-            return Join(player=taken.player, seat=taken.seat, client_seed=seed, has_join_code=True)
+            return _take_seat(match, event, msgspec.json.decode(event.data, type=SeatTaken))
         case "match_started":
             return Start(player=match.creator)
         case "seat_freed":
@@ -155,6 +150,18 @@ def _command(match: Match, event: Event) -> Command:
     raise NotDue(f"{event.type} is not possible here")
 
 
+def _take_seat(match: Match, event: Event, taken: SeatTaken) -> Command:
+    if taken.kind == "bot":
+        return SeatBot(player=match.creator, bot=taken.player, seat=taken.seat)
+    hosted = None
+    if taken.owner is not UNSET and taken.limit_ms is not UNSET:
+        hosted = HostedBot(taken.player, taken.owner, taken.limit_ms)
+        if event.by != f"player:{taken.player}":
+            return SeatBot(player=match.creator, bot=hosted, seat=taken.seat)
+    seed = None if taken.client_seed is UNSET else taken.client_seed
+    return Join(player=taken.player, seat=taken.seat, client_seed=seed, has_join_code=True, hosted=hosted)
+
+
 def _abort(match: Match, reason: AbortReason) -> Command:
     match reason:
         case "creator-left":
@@ -173,8 +180,6 @@ def _hand_over(match: Match, event: Event) -> Command:
             return TakeBack(player=handed_over.player)
         case "absent":
             return ReplaceAbsent(player=_holder(match, _author_seat(event)).player, seat=handed_over.seat)
-        case "bot-failed":
-            raise NotDue("hosted bots are not offered yet")
     return HandOver(seat=handed_over.seat)
 
 
@@ -248,7 +253,8 @@ def _author(match: Match, event: Event) -> str:
 def _hand_over_author(match: Match, event: Event) -> str:
     handed_over = msgspec.json.decode(event.data, type=SeatHandedOver)
     if handed_over.reason == "returned":
-        if match.lost_seat_of(handed_over.player) != handed_over.seat:
+        is_lost = match.lost_seat_of(handed_over.player) == handed_over.seat
+        if not is_lost or _holder(match, handed_over.seat).account_kind != "human":
             raise NotDue(f"{handed_over.player} did not lose seat {handed_over.seat} to a bot")
         return f"player:{handed_over.player}"
     if handed_over.reason == "absent":

@@ -81,12 +81,14 @@ def take_default(match: Match, command: TakeDefault, at: int, chance: Chance) ->
     seat, action, reason = command.seat, command.action, command.reason
     holder = _holder(match, seat)
     defaults = [one for one in _of_seat(match, seat) if one.on_timeout is not None and one.on_timeout == action]
-    if reason == "clock":
-        holds = check_due(match, at, "default_action") in defaults
-    elif reason == "bot-late":
-        holds = False  # hosted bots are not offered yet
+    if reason in {"clock", "bot-late"}:
+        holds = holder.is_hosted == (reason == "bot-late") and check_due(match, at, "default_action") in defaults
     elif reason == "bot-failed":
-        holds = holder.kind == "bot" and any(one.is_played(at) and not one.is_past(at) for one in defaults)
+        in_time = [one for one in defaults if not one.is_past(at)]
+        if holder.is_hosted:
+            holds = any(one.opens_at <= at and match.expiry(one) == "default_action" for one in in_time)
+        else:
+            holds = holder.kind == "bot" and any(one.is_played(at) for one in in_time)
     else:
         holds = holder.resigned and any(one.is_played(at) for one in defaults)
     if not holds:

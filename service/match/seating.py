@@ -31,20 +31,24 @@ from service.match.new_match import check_bot
 from service.match.randomness import Chance, Draws, match_key
 from service.match.refusals import refused
 from service.match.rulings import check_running
+from service.match.seat_holder import HostedBot
 
 # --- before the start -------------------------------------------------------------------------------------------------
 
 
 def join(match: Match, command: Join, at: int, chance: Chance) -> tuple[Draft, ...]:
     _check_open(match)
-    own = match.seat_of(command.player)
-    if own is not None:
-        raise Refused("already-seated", "You have a seat in this match.", seat=own)
+    _check_not_seated(match, command.player)
     seed = command.client_seed
     fault = None if seed is None else fault_of_text(seed, match.created.format_number)
     if fault is not None:
         raise Refused("invalid-parameter", f"A client seed {fault}.", parameter="client_seed")
-    taken = SeatTaken(_free_seat(match, command.seat), command.player, "human", UNSET if seed is None else seed)
+    seat = _free_seat(match, command.seat)
+    if command.hosted is None:
+        taken = SeatTaken(seat, command.player, "human", UNSET if seed is None else seed)
+    else:
+        _check_format_2(match)
+        taken = hosted_seat(seat, command.hosted, seed)
     return _seated(match, taken, f"player:{command.player}", at, chance)
 
 
@@ -52,9 +56,21 @@ def seat_bot(match: Match, command: SeatBot, at: int, chance: Chance) -> tuple[D
     _check_creator(match, command.player)
     _check_open(match)
     _check_unrated(match)
-    check_bot(match.game, command.bot)
-    taken = SeatTaken(_free_seat(match, command.seat), command.bot, "bot")
+    seat, bot = _free_seat(match, command.seat), command.bot
+    if isinstance(bot, HostedBot):
+        _check_format_2(match)
+        _check_not_seated(match, bot.id)
+        taken = hosted_seat(seat, bot)
+    else:
+        check_bot(match.game, bot)
+        taken = SeatTaken(seat, bot, "bot")
     return _seated(match, taken, f"player:{command.player}", at, chance)
+
+
+def hosted_seat(seat: Seat, bot: HostedBot, client_seed: str | None = None) -> SeatTaken:
+    """The data of a seat that a hosted bot takes."""
+    seed = UNSET if client_seed is None else client_seed
+    return SeatTaken(seat, bot.id, "hosted", seed, bot.owner, bot.limit_ms)
 
 
 def free_seat(match: Match, command: FreeSeat) -> tuple[Draft, ...]:
@@ -144,6 +160,7 @@ def ask_abort(match: Match, player: str, chance: Chance) -> tuple[Draft, ...]:
     seat = _own_seat(match, player)
     check_running(match)
     _check_present(match, seat)
+    _check_person(match, seat)
     _check_format_2(match)
     _check_unrated(match)
     return asked(match, seat, chance)
@@ -170,7 +187,8 @@ def departed(match: Match, seat: Seat, draft: Draft, chance: Chance) -> tuple[Dr
 def take_back(match: Match, command: TakeBack) -> tuple[Draft, ...]:
     player = command.player
     seat = match.lost_seat_of(player)
-    if seat is None:
+    holder = None if seat is None else match.seats[seat]
+    if seat is None or holder is None or holder.account_kind != "human":
         raise refused("not-seated.nothing-to-take-back")
     check_running(match)
     _check_format_2(match)
@@ -186,6 +204,7 @@ def replace_absent(match: Match, command: ReplaceAbsent, at: int, chance: Chance
     asker, seat = _own_seat(match, command.player), command.seat
     check_running(match)
     _check_present(match, asker)
+    _check_person(match, asker)
     _check_format_2(match)
     holder = match.seats[seat] if 0 <= seat < len(match.seats) else None
     if holder is None or not holder.is_present or seat == asker:
@@ -199,7 +218,7 @@ def replace_absent(match: Match, command: ReplaceAbsent, at: int, chance: Chance
 
 
 def handed_over(match: Match, seat: Seat, by: str, reason: HandOverReason, chance: Chance) -> tuple[Draft, ...]:
-    """A seat's hand-over to the bot that stands in for people."""
+    """A seat's hand-over to the bot that stands in for people and hosted bots."""
     given = UNSET if match.created.format_number == 1 else reason
     data = SeatHandedOver(seat, stand_in(match.game), "bot", given)
     return departed(match, seat, Draft("seat_handed_over", by, canonical(data)), chance)
@@ -222,6 +241,18 @@ def _check_present(match: Match, seat: Seat) -> None:
     holder = match.seats[seat]
     if holder is None or holder.resigned:
         raise refused("not-seated.left-before")
+
+
+def _check_person(match: Match, seat: Seat) -> None:
+    holder = match.seats[seat]
+    if holder is None or holder.kind != "human":
+        raise refused("not-seated.hosted")
+
+
+def _check_not_seated(match: Match, player: str) -> None:
+    own = match.seat_of(player)
+    if own is not None:
+        raise refused("already-seated", seat=own)
 
 
 def _check_format_2(match: Match) -> None:

@@ -25,7 +25,7 @@ from service.match.events import (
     SeedRevealed,
     codec,
 )
-from service.match.model import Folding, Opening, SeatHolder
+from service.match.model import Folding, LastMove, Opening, SeatHolder
 from service.match.randomness import Draw
 
 T = TypeVar("T")
@@ -131,6 +131,10 @@ def _action(match: Folding, event: Event) -> None:
             _no_longer_asks(match, data.seat)
     elif data.reason == "bot-late":
         _require_format_2(match, data.reason)
+    holder = match.seats[data.seat]
+    if holder is not None and holder.kind == "hosted":
+        reason = None if data.reason is UNSET else data.reason
+        match.last_moves = {**match.last_moves, data.seat: LastMove(event.version, reason)}
     _play(match, event, data.seat, data.effects, data.draws)
 
 
@@ -144,7 +148,10 @@ def _seat_taken(match: Folding, event: Event) -> None:
     if data.kind == "hosted":
         _require_format_2(match, data.kind)
     seed = None if data.client_seed is UNSET else data.client_seed
-    match.seats = _seated(match, data.seat, SeatHolder(data.player, data.kind, seed))
+    holder = SeatHolder(data.player, data.kind, seed)
+    if data.owner is not UNSET and data.limit_ms is not UNSET:
+        holder = replace(holder, owner=data.owner, limit_ms=data.limit_ms)
+    match.seats = _seated(match, data.seat, holder)
 
 
 def _seat_left(match: Folding, event: Event) -> None:
@@ -172,13 +179,11 @@ def _seat_handed_over(match: Folding, event: Event) -> None:
     if (match.created.format_number == 1) != (data.reason is UNSET):
         raise ValueError("format 2 has a reason, format 1 has none")
     seat, before = data.seat, _holder(match, data.seat)
-    former = before.player if before.kind == "human" else before.former
+    holder = SeatHolder(data.player, data.kind, before.client_seed)
+    if data.kind != "human":
+        holder = replace(holder, former=before.account, owner=before.owner)
     _no_longer_asks(match, seat)
-    match.seats = _seated(
-        match,
-        seat,
-        SeatHolder(data.player, data.kind, before.client_seed, former=None if data.kind == "human" else former),
-    )
+    match.seats = _seated(match, seat, holder)
     if data.reason == "returned":
         return  # the seat has no open decision, and keeps its bank
     opened = Opening(event.version, event.at - match.paused)

@@ -24,6 +24,7 @@ Point: TypeAlias = Literal[
     "match-rated",  # the match is rated, the due entry is still there
     "seeks-paired",  # seeks are a pairing, whose match is not created
     "player-added",  # the player is stored, the token is not
+    "bot-listed",  # the owner's list has a new bot, nothing else is stored of it
     "token-listed",  # the account lists a new token, whose digest does not lead to it yet
     "token-revoked",  # the account does not list a token any more, whose digest still leads to it
     "tokens-replaced",  # the same for all tokens but one; after a recovery, that one does not work yet
@@ -31,6 +32,13 @@ Point: TypeAlias = Literal[
     "account-erased",  # its tokens are invalid, its name is stored
     "name-erased",  # its name is gone, the keys of its tokens are not
     "seat-left",  # a match was left for an erased account, others were not
+    "news-recorded",  # the deliveries of a match are stored, the due entry of its news is not corrected
+    "delivery-taken",  # deliveries are reserved for this process, none was attempted
+    "delivery-answered",  # a webhook has answered, what became of the delivery is not stored
+    "calls-begun",  # a hosted bot is about to be called, which is noted
+    "call-answered",  # a hosted bot has answered, or failed to; nothing follows from it yet
+    "answer-applied",  # the match has the action of an answer, how the task ended is not noted
+    "fallback-applied",  # the match has what follows from a failure, how the task ended is not noted
     "erasure-listed",  # an account is in the list of the erased ones, and in that of those to erase
 ]
 

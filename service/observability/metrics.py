@@ -86,8 +86,24 @@ RATED: Final = Counter(
     ("game", "result"),
     registry=_registry,
 )
+DELIVERIES: Final = Counter(
+    "moonstone_deliveries",
+    "Deliveries to webhooks that are over: delivered, failed (no attempt succeeded within a day), outdated (the decision was "
+    "taken before an attempt), dropped (the webhook was ended, suspended or removed).",
+    ("result",),
+    registry=_registry,
+)
+DELIVERY_ATTEMPTS: Final = Counter(
+    "moonstone_delivery_attempts",
+    "Attempts of deliveries: succeeded (a status 2xx), or failed.",
+    ("result",),
+    registry=_registry,
+)
 BOT_ANSWERS: Final = Histogram(
     "moonstone_bot_answer_seconds", "How long bots think.", ("game",), buckets=_FAST, registry=_registry
+)
+BOT_CALLS: Final = Counter(
+    "moonstone_bot_calls_total", "Calls of hosted bots, by how their tasks ended.", ("outcome",), registry=_registry
 )
 REQUESTS: Final = Histogram(
     "moonstone_request_seconds",
@@ -134,12 +150,14 @@ class Backlog(Collector):
     bots: the number of matches of bots alone that wait for a worker.
     erasures: the number of erased accounts whose matches were not all left yet.
     ratings: the number of matches that are over and are not rated yet.
+    calls: seconds by which the earliest news or delivery of a webhook is late.
     """
 
     overdue: float
     bots: int
     erasures: int
     ratings: int
+    calls: float
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
         yield GaugeMetricFamily(
@@ -159,6 +177,11 @@ class Backlog(Collector):
             "moonstone_ratings_waiting",
             "Matches that are over and wait for their rating. It grows while no worker runs, or if a rating stream is damaged.",
             self.ratings,
+        )
+        yield GaugeMetricFamily(
+            "moonstone_calls_overdue_seconds",
+            "Age of the earliest due entry of a webhook. It grows while no process `calls` runs.",
+            self.calls,
         )
 
 

@@ -16,6 +16,7 @@ from events.record import MatchId
 from service.automation.erasure import has_to_leave
 from service.match.model import Match
 from service.repository.ports import Ports
+from service.usecases.erasure import erase_bots
 
 Report = Callable[[str], object]
 _LINE: Final = re.compile(r"([A-Za-z0-9_-]{1,64})(?: [0-9TZ:-]{20})?", re.ASCII)
@@ -96,6 +97,8 @@ def erase_again(ports: Ports, listed: Iterable[str] | None, report: Report) -> N
     for player in (*known, *new):
         ports.accounts.begin_erasure(player, now)
         ports.accounts.erase(player, now)
+        erase_bots(ports, player, now)
+        ports.webhooks.erase(player)
     if listed is None:
         report(
             "there is no list of erased accounts beside the backup, and none was given (--erased FILE): those that were erased "
@@ -113,9 +116,13 @@ def check_erased(ports: Ports, report: Report) -> bool:
     for player in sorted(erased):
         has_name = bool(ports.accounts.players((player,)))
         has_secret = bool(ports.accounts.tokens(player)) or ports.accounts.recovery_digest(player) is not None
-        if has_name or has_secret:
+        has_bots = bool(ports.bots.find((player,)) or ports.bots.of(player))
+        if has_name or has_secret or has_bots:
             whole = False
-            report(f"account {player} was erased, but its name, a token or its recovery code is stored")
+            report(f"account {player} was erased, but its name, a token, its recovery code or a bot is stored")
+        if ports.webhooks.of((player,)) or ports.webhooks.deliveries(player):
+            whole = False
+            report(f"account {player} was erased, but a webhook or a delivery is stored")
         if ports.seeks.of(player) is not None:
             whole = False
             report(f"account {player} was erased, but its seek still waits")
@@ -136,7 +143,7 @@ class SeatsOfErased:
     def reported(self, matches: Iterable[Match]) -> Iterator[Match]:
         """The matches. Each in which an erased account takes part is reported."""
         for match in matches:
-            for player in sorted(self._erased & (match.people | {match.creator})):
+            for player in sorted(self._erased & (match.players | {match.creator})):
                 if has_to_leave(match, player):
                     self.found.append(match.id)
                     self._report(f"account {player} was erased, but still takes part in match {match.id}")

@@ -26,9 +26,11 @@ from service.container import LogClient, connect_log
 from service.errors import Corrupt, Refused
 from service.match.model import Match
 from service.ops import erased_accounts
+from service.ops.bot_upkeep import check_bots
 from service.ops.connection import LOG, CannotOperate, errors_as_sentences, log_of, ports_of
 from service.ops.rating_upkeep import check_ratings, rebuild_ratings
 from service.ops.serve import lock
+from service.ops.webhook_upkeep import check_webhooks
 from service.repository.ports import Ports
 from service.settings import read
 from service.usecases.match_index import rebuild_entries, update_index, update_index_of_ended
@@ -190,7 +192,9 @@ def _check(ports: Ports, client: LogClient, report: Report) -> bool:
     """Whether every match could be checked, none has a fault, and nothing is left of erased accounts."""
     counts = Counter[str]()
     seats = erased_accounts.SeatsOfErased(ports, report)
-    are_erased = erased_accounts.check_erased(ports, report)
+    is_whole = erased_accounts.check_erased(ports, report)
+    is_whole = check_webhooks(ports, report) and is_whole
+    is_whole = check_bots(ports, report) and is_whole
     update_index_of_ended(ports, _with_open_listed(ports, seats.reported(_inspected(ports, client, counts, report))))
     statuses = ", ".join(f"{counts[name]} {name}" for name in ("open", "running", "suspended", "finished", "aborted"))
     newer = f", {counts['newer']} of a newer release" if counts["newer"] else ""
@@ -198,7 +202,7 @@ def _check(ports: Ports, client: LogClient, report: Report) -> bool:
         f"checked {counts['matches']} matches ({statuses}{newer}) with {counts['events']} events, "
         f"{counts['audited']} audited: {counts['faults']} faults"
     )
-    return are_erased and not (seats.found or counts["faults"] or counts["newer"])
+    return is_whole and not (seats.found or counts["faults"] or counts["newer"])
 
 
 def _with_open_listed(ports: Ports, matches: Iterable[Match]) -> Iterator[Match]:

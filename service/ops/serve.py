@@ -100,6 +100,7 @@ def _start_workers(supervisor: Supervisor, settings: Settings, environ: Mapping[
         supervisor.start(Module(f"worker {number + 1}", "workers", environ, WORKER_STOP_TIMEOUT_S, "people"))
     for number in range(settings.bot_workers):
         supervisor.start(Module(f"bot worker {number + 1}", "workers", environ, WORKER_STOP_TIMEOUT_S, "bots"))
+    supervisor.start(Module("calls", "workers.calls", environ, WORKER_STOP_TIMEOUT_S))
 
 
 def _check(settings: Settings) -> None:

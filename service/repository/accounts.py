@@ -7,9 +7,8 @@ from typing import Final, Literal, Protocol, TypeAlias, get_args
 import msgspec
 
 Scope: TypeAlias = Literal["watch", "play", "bots", "account"]
-"""What a token may be used for: to see what the player sees, to act for the player in matches, to host bots, or to
-manage the account. `bots` is reserved: hosted bots are not offered yet. `account` includes everything, because it makes
-new tokens."""
+"""What a token may be used for: to see what the player sees, to act for the player in matches, to manage the player's hosted
+bots, or to manage the account. `account` includes everything, because it makes new tokens."""
 SCOPES: Final[tuple[Scope, ...]] = get_args(Scope)
 
 
@@ -66,8 +65,8 @@ class Accounts(Protocol):
     sealed; `adopt` lists it.
     """
 
-    def add(self, player: Player, token_digest: str) -> None:
-        """Add a new player and its first token, which has all scopes and does not expire."""
+    def add(self, player: Player, token_digest: str, token: Token | None = None) -> None:
+        """Add a new player and its first token, which by default has all scopes and does not expire."""
         ...
 
     def by_token(self, token_digest: str) -> Session | None:

@@ -15,6 +15,8 @@ from service.match.facets import lookups as lookups
 from service.repository.accounts import Accounts as Accounts
 from service.repository.accounts import Player as Player
 from service.repository.accounts import digest_of as digest_of
+from service.repository.bot_tasks import BotTasks
+from service.repository.bots import Bots
 from service.repository.index_entry import IndexEntry
 from service.repository.limits import Limits
 from service.repository.match_history import History
@@ -22,6 +24,7 @@ from service.repository.match_lock import MatchLocks
 from service.repository.news import News
 from service.repository.ratings import Ratings
 from service.repository.seeks import Seeks
+from service.repository.webhooks import Webhooks
 
 Games: TypeAlias = Mapping[str, AnyGame]
 """The games of this service, by id."""
@@ -205,11 +208,14 @@ class Ports:
     log: Log
     history: History
     accounts: Accounts
+    bots: Bots
+    bot_tasks: BotTasks
     tickets: Tickets
     index: MatchIndex
     seeks: Seeks
     ratings: Ratings
     news: News
+    webhooks: Webhooks
     jobs: Jobs
     limits: Limits
     games: Games
@@ -221,6 +227,8 @@ class Ports:
     Sweepers that are silent at this moment, perhaps because the log does not answer, count as an outage if they have been
     silent for longer than the third argument, in milliseconds.
     """
+    hint_call: Callable[[MatchId], object] = lambda _: None
+    """Tells the process that calls hosted bots that one is to be called in a match now. A lost hint delays the call."""
     secret: bytes
     """The store's secret. Match ids and join codes are derived from it; snapshots and tickets are sealed with it."""
     match_locks: MatchLocks = field(default_factory=MatchLocks)

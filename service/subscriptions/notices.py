@@ -4,7 +4,7 @@ A notice and its id depend only on the match, the version and the player. A clie
 example from a resumed stream, recognizes it by its id.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Final, Literal, TypeAlias, get_args
 
 import msgspec
@@ -17,7 +17,9 @@ from service.match import redaction, texts
 from service.match.events import SeatHandedOver
 from service.match.model import Match, Status
 from service.match.redaction import SeenDecision
+from service.repository.match_history import History
 from service.repository.news import SeekEnd
+from service.repository.verified_events import Verified
 from service.subscriptions.situation import Include
 from service.views.match_views import OwnMatch
 from service.views.ratings import RatingChange
@@ -114,6 +116,26 @@ def kinds(event: Event, match: Match, player: str) -> Iterator[Kind]:
             yield "seat_lost"
     if event.type in {"match_scored", "match_aborted"}:
         yield "finished"
+
+
+def noticed(
+    history: History, newest: Match, events: Iterable[Verified], player: str, only: frozenset[Kind] = KINDS
+) -> Iterator[tuple[Kind, Match]]:
+    """The notices that a player gets about some events of a match: their kinds, and the match right after the event.
+
+    Turns that are over by the newest version are left out.
+
+    Raises:
+        Corrupt: a state cannot be read.
+        Refused: `engine-too-old`.
+    """
+    open_turns = turns(newest, player)
+    for event, head in events:
+        if event.type in ALWAYS_NOTIFIED or event.version in open_turns:
+            match = newest if head == newest.head else history.at(newest.id, event.version)
+            for kind in kinds(event, match, player):
+                if kind in only and (kind != "your_turn" or event.version in open_turns):
+                    yield kind, match
 
 
 def turns(match: Match, player: str) -> frozenset[Version]:

@@ -34,7 +34,8 @@ class PlayerNews:
             return []
         posted = self._ports.news.since(self._player, 0)
         new = [one.item for one in posted if one.item not in self._known and self._is_due(one.at, one.item)]
-        found = [made for item in new if (made := self._notice(item, cursor)) is not None]
+        made = (news_notice(self._ports, self._player, item, self._include, cursor) for item in new)
+        found = [one for one in made if one is not None]
         self._known = {one.item for one in posted}
         self._is_stale = False
         return found
@@ -42,21 +43,34 @@ class PlayerNews:
     def _is_due(self, at: int, item: Item) -> bool:
         return at >= self._since or isinstance(item, RematchAsked)
 
-    def _notice(self, item: Item, cursor: str) -> Notice | SeekEndedNotice | None:
-        """None if the match cannot be read, or if the rematch is not open to the player any more."""
-        history = self._ports.history
-        try:
-            match item:
-                case SeekEnded():
-                    return SeekEndedNotice("seek_ended", f"{item.seek}-ended", item.seek, item.reason, cursor)
-                case SeatFreed():
-                    freed = history.at(item.match, item.version)
-                    return notice("seat_freed", freed, self._player, self._include, cursor)
-                case RematchAsked():
-                    newest, _ = history.newest(item.match)
-                    if newest.status != "open" or newest.is_of(self._player):
-                        return None
-                    new = history.at(item.match, 1)
-                    return notice("rematch", new, self._player, self._include, cursor, item.rematch_of)
-        except (Corrupt, Refused):
-            return None
+
+def news_notice(
+    ports: Ports, player: str, item: Item, include: Include, cursor: str
+) -> Notice | SeekEndedNotice | None:
+    """The notice about an item; None if its match cannot be read, or if the rematch is not open to the player any more."""
+    try:
+        match item:
+            case SeekEnded():
+                return SeekEndedNotice("seek_ended", notice_id(item), item.seek, item.reason, cursor)
+            case SeatFreed():
+                freed = ports.history.at(item.match, item.version)
+                return notice("seat_freed", freed, player, include, cursor)
+            case RematchAsked():
+                newest, _ = ports.history.newest(item.match)
+                if newest.status != "open" or newest.is_of(player):
+                    return None
+                new = ports.history.at(item.match, 1)
+                return notice("rematch", new, player, include, cursor, item.rematch_of)
+    except (Corrupt, Refused):
+        return None
+
+
+def notice_id(item: Item) -> str:
+    """The id of the notice about an item."""
+    match item:
+        case SeekEnded():
+            return f"{item.seek}-ended"
+        case SeatFreed():
+            return f"{item.match}-{item.version}-seat_freed"
+        case RematchAsked():
+            return f"{item.match}-1-rematch"

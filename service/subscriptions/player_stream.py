@@ -27,7 +27,7 @@ from service.subscriptions import followed, streams
 from service.subscriptions.followed import FollowedMatches
 from service.subscriptions.frames import Form, Reason
 from service.subscriptions.match_watch import StreamEnded
-from service.subscriptions.notices import ALWAYS_NOTIFIED, KINDS, Kind, NoticesEnd, NoticesHello, kinds, notice, turns
+from service.subscriptions.notices import KINDS, Kind, NoticesEnd, NoticesHello, notice, noticed, turns
 from service.subscriptions.player_news import PlayerNews
 from service.subscriptions.rating_changes import rating_change
 from service.subscriptions.situation import Include
@@ -254,18 +254,12 @@ class PlayerSubscription:
 
     def _notices(self, newest: Match, events: Iterator[Verified], only: frozenset[Kind] = KINDS) -> bytes:
         """The notices about some events of a match, without turns that are over; empty if the match cannot be read."""
-        open_turns = turns(newest, self._player)
         found = []
         try:
-            for event, head in events:
-                if event.type not in ALWAYS_NOTIFIED and event.version not in open_turns:
-                    continue
-                match = newest if head == newest.head else self._ports.history.at(newest.id, event.version)
-                for kind in kinds(event, match, self._player):
-                    if kind in only and (kind != "your_turn" or event.version in open_turns):
-                        rating = rating_change(self._ports, kind, match, self._player)
-                        made = notice(kind, match, self._player, self._include, self._cursor(), rating=rating)
-                        found.append(self._frame(kind, made))
+            for kind, match in noticed(self._ports.history, newest, events, self._player, only):
+                rating = rating_change(self._ports, kind, match, self._player)
+                made = notice(kind, match, self._player, self._include, self._cursor(), rating=rating)
+                found.append(self._frame(kind, made))
         except (Corrupt, Refused):
             return b""
         return b"".join(found)

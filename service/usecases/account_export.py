@@ -14,8 +14,10 @@ from service.match.redaction import SeenEvent, see_event, viewer_of
 from service.repository.ports import Player, Ports
 from service.repository.rating_streams import entry_of
 from service.usecases.accounts import TokenView, list_tokens
+from service.usecases.hosted_bots import OwnBot, own_bots
 from service.usecases.match_index import own_page
 from service.usecases.submit import player_key
+from service.usecases.webhooks import DeliveryView, WebhookView, deliveries, list_webhooks
 from service.views.match_views import OwnMatch
 from service.views.ratings import PlayerRating, RatingChange, change, player_ratings
 
@@ -23,6 +25,12 @@ _PAGE: Final = 20
 """Matches per read."""
 _EVENTS: Final = 500
 """Events per read."""
+
+
+class ExportedWebhook(WebhookView, frozen=True):
+    """A webhook of the player with its deliveries that are kept, newest first."""
+
+    deliveries: tuple[DeliveryView, ...]
 
 
 class ExportedAccount(msgspec.Struct, frozen=True, tag="account"):
@@ -35,9 +43,11 @@ class ExportedAccount(msgspec.Struct, frozen=True, tag="account"):
     player: Player
     tokens: tuple[TokenView, ...]
     has_recovery_code: bool
+    bots: tuple[OwnBot, ...]
     seek: Mapping[str, Any] | None
     news: tuple[Mapping[str, Any], ...]
     ratings: tuple[PlayerRating, ...]
+    webhooks: tuple[ExportedWebhook, ...]
 
 
 class ExportedCommand(msgspec.Struct, frozen=True):
@@ -81,7 +91,13 @@ def export(ports: Ports, player: Player, token_digest: str) -> Iterator[Line]:
     seek = ports.seeks.of(player.id)
     news = tuple({"at": at, **msgspec.to_builtins(item)} for at, item in ports.news.since(player.id, 0))
     kept = None if seek is None else msgspec.to_builtins(seek)
-    yield ExportedAccount(ports.now(), player, tokens, has_code, kept, news, player_ratings(ports, player.id))
+    webhooks = tuple(
+        ExportedWebhook(**msgspec.structs.asdict(one), deliveries=deliveries(ports, player.id, one.id))
+        for one in list_webhooks(ports, player.id)
+    )
+    bots = own_bots(ports, player.id)
+    ratings = player_ratings(ports, player.id)
+    yield ExportedAccount(ports.now(), player, tokens, has_code, bots, kept, news, ratings, webhooks)
     count, before = 0, None
     while True:
         page = own_page(ports, player.id, "all", before, _PAGE)

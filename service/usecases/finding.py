@@ -131,7 +131,7 @@ def _has_ratings(ports: Ports, wanted: Wanted, match: Match) -> bool:
     """Whether the people in a match, or its creator if there are none, have ratings as wanted."""
     if wanted.rating_from is wanted.rating_to is None:
         return True
-    ratings = ratings_of(ports, match.created.game, sorted(match.people) or [match.creator])
+    ratings = ratings_of(ports, match.created.game, sorted(match.players) or [match.creator])
     return all(is_between(rating, wanted.rating_from, wanted.rating_to) for rating in ratings.values())
 
 

@@ -24,7 +24,7 @@ def hold_seats(ports: Ports, before: Match, after: Match) -> None:
     """
     if after.status != "open" or after.seats is before.seats:
         return
-    for player in sorted(after.people - before.people):
+    for player in sorted(after.players - before.players):
         if _hold(ports, after, player):
             continue
         _remove_wrong_entries(ports, player)
@@ -51,12 +51,12 @@ def _remove_wrong_entries(ports: Ports, player: str) -> None:
 
 def release_seats(ports: Ports, match: Match) -> None:
     """Count the seats of a match that has started or ended no longer."""
-    for player in sorted(match.people):
+    for player in sorted(match.players):
         ports.index.release_seat(player, match.id, match.created_at)
 
 
 def count_seats(ports: Ports, match: Match) -> None:
     """Count the seats of a match that an older release, or a backup, has stored; beyond the limit too."""
     if match.status == "open":
-        for player in sorted(match.people):
+        for player in sorted(match.players):
             _hold(ports, match, player, limit=2**31)

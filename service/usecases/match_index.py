@@ -203,7 +203,7 @@ def status_list_of(match: Match) -> StatusList:
 def announce(ports: Ports, before: Match, after: Match) -> None:
     """Update the index before an append, so that no list lacks a match if the process dies in between."""
     if after.seats is not before.seats:
-        arriving = sorted(after.people - before.people)
+        arriving = sorted(after.players - before.players)
         for player in arriving:
             ports.index.enrol(player, after.id, after.created_at)
         publish(ports, after, arriving)
@@ -228,7 +228,7 @@ def _announce_end(ports: Ports, match: Match, at: int) -> None:
 def publish(ports: Ports, match: Match, players: Sequence[str] | None = None) -> None:
     """Add a match to the public lists of these players, by default of all its people, unless it is private."""
     if not match.created.private:
-        everyone = sorted(match.people | {match.creator}) if players is None else players
+        everyone = sorted(match.players | {match.creator}) if players is None else players
         ports.index.publish(everyone, match.id, match.created_at)
 
 
@@ -275,7 +275,7 @@ def rebuild_entries(ports: Ports, match: Match) -> None:
     The rest is written by `update_index_of_ended` for matches that are over, and by `service.automation.adoption` for
     open ones.
     """
-    for player in sorted(match.people | {match.creator}):
+    for player in sorted(match.players | {match.creator}):
         ports.index.enrol(player, match.id, match.created_at)
         if match.ended_at is not None:
             ports.index.conclude(player, match.id, match.created_at, match.ended_at)

@@ -1,6 +1,5 @@
 """Use cases around the play of a match: create, join, add a bot, free a seat, start, leave."""
 
-import base64
 import hmac
 from typing import Final, Literal
 
@@ -8,27 +7,35 @@ import msgspec
 
 from events.chain import NEWEST_FORMAT, genesis, seal
 from events.log import Append
-from events.record import MatchId, canonical
+from events.record import MatchId
 from service.errors import Corrupt, Refused
 from service.games.visibility import Seat
 from service.match import randomness
 from service.match.commands import Create, FreeSeat, Join, Leave, SeatBot, SeenHead, Start
 from service.match.decide import decide
-from service.match.due_times import due_times
+from service.match.events import LONGEST_LIMIT_MS
 from service.match.facets import facets_of
 from service.match.fold import begin, fold
 from service.match.model import Match
 from service.match.new_match import NewMatch, check_pace, game_named, with_clock
+from service.match.rulings import no_chance
+from service.match.seat_holder import HostedBot
 from service.observability import failpoints
+from service.repository.bots import PREFIX, is_hosted
 from service.repository.news import SeatFreed
 from service.repository.ports import Ports
 from service.usecases import finding, invitations
 from service.usecases.held_seats import count_seats, release_seats
+from service.usecases.hosted_bots import hosted_among, seated_by, seating_itself
+from service.usecases.match_codes import join_code_of as join_code_of
+from service.usecases.match_codes import match_id_of as match_id_of
+from service.usecases.match_codes import seen_join_code as seen_join_code
 from service.usecases.match_index import admit, publish, remove_left_match, update_index
 from service.usecases.submit import Admit, CommandKey, Submitted, hint, player_key, put, replay, submit
+from service.usecases.subscribed import due_with_news
 
-OPEN_MATCHES: Final = 20
-"""Maximum number of matches of one player that wait for players."""
+OPEN_MATCHES: Final = 20  # matches of one player that wait for players
+_NOBODY: Final = HostedBot(f"{PREFIX}nobody", "nobody", LONGEST_LIMIT_MS)  # does not exist
 
 
 def create(ports: Ports, player: str, wanted: NewMatch, key: str, *, seed: bytes | None = None) -> Submitted:
@@ -70,6 +77,8 @@ def create_as(
     game = game_named(ports.games, wanted.game)
     wanted = with_clock(game, wanted)
     check_pace(wanted.clock)
+    hosted = hosted_among(ports, player, wanted.bots, game, match_id)
+    wanted = msgspec.structs.replace(wanted, hosted=hosted)
     at = ports.now()
     secret_seed = seed or randomness.new_seed()
     drafts = decide(None, Create(player=player, game=game, wanted=wanted), at, lambda: secret_seed)
@@ -81,10 +90,13 @@ def create_as(
     events, _ = seal(head, drafts, at, randomness.new_salts(len(drafts)))
     match = fold(begin(match_id, events[0], ports.games), events[1:])
     ports.index.add(match_id, at, player, private=wanted.private)
+    for bot in hosted:
+        ports.index.enrol(bot, match_id, at)
     publish(ports, match)
     finding.add_to_lists(ports, match)
     failpoints.point("create-indexed")
-    append = Append(match_id, command_key.id, command_key.digest, head, events, due_times(match), secret_seed)
+    due, _ = due_with_news(ports, match)
+    append = Append(match_id, command_key.id, command_key.digest, head, events, due, secret_seed)
     written = put(ports, match, append)
     if written is None:
         raise Corrupt(1, "the log has a match, but not the command that created it")
@@ -111,7 +123,8 @@ def _creation_key(player: str, key: str, wanted: NewMatch, *, format_number: int
     names = ("game", "seats", "options", "bots", "clock", "private", "manual_start")
     no_clock = {"no_clock": True} if format_number > 1 and wanted.clock is None and not wanted.default_clock else {}
     rated = {"rated": True} if wanted.rated else {}
-    return player_key(player, key, {"create": {name: asked[name] for name in names} | no_clock | rated})
+    fallback = {} if wanted.bot_fallback == "default_action" else {"bot_fallback": wanted.bot_fallback}
+    return player_key(player, key, {"create": {name: asked[name] for name in names} | no_clock | rated | fallback})
 
 
 def join(
@@ -142,6 +155,7 @@ def join(
         seat=seat,
         client_seed=client_seed,
         has_join_code=is_invited or hmac.compare_digest((join_code or "").encode(), right_code.encode()),
+        hosted=seating_itself(ports, player, match_id) if is_hosted(player) else None,
     )
     try:
         joined = indexed(ports, submit(ports, match_id, command_key, command))
@@ -168,14 +182,22 @@ def add_bot(
     if_match: tuple[SeenHead, ...] | None = None,
     admit_bots: Admit | None = None,
 ) -> Submitted:
-    """Give a bot a seat. Only the creator may do this. `admit_bots`: see `submit`.
+    """Give a bot, of the game or hosted, a seat. Only the creator may do this. `admit_bots`: see `submit`.
 
     Raises:
-        Refused: what `admit_bots` refuses; `not-the-creator`, `bot-not-found`, `match-not-open`, `match-full`,
-            `seat-taken`, `stale-version`, `history-diverged`.
+        Refused: what `admit_bots` refuses; `not-the-creator`, `bot-not-found`, `bot-not-allowed`, `bot-busy`,
+            `match-not-open`, `match-full`, `seat-taken`, `already-seated`, `stale-version`, `history-diverged`.
     """
     command_key = player_key(player, key, {"bot": {"bot": bot, "seat": seat}})
-    command = SeatBot(player=player, if_match=if_match, bot=bot, seat=seat)
+    chosen: str | HostedBot = bot
+    if is_hosted(bot):
+        match, seen = ports.history.newest(match_id, command_key.id)
+        if seen is not None:  # what the owner allows now does not matter for a repetition
+            return indexed(ports, replay(ports, match, command_key, seen))
+        # Whoever may not do this anyway must not learn of the bot.
+        decide(match, SeatBot(player=player, if_match=if_match, bot=_NOBODY, seat=seat), match.at, no_chance)
+        chosen = seated_by(ports, player, bot, match.game, match_id)
+    command = SeatBot(player=player, if_match=if_match, bot=chosen, seat=seat)
     return indexed(ports, submit(ports, match_id, command_key, command, admit_bots))
 
 
@@ -244,7 +266,7 @@ def free_seat(
     freed = submit(ports, match_id, command_key, FreeSeat(player=player, if_match=if_match, seat=seat))
     version = freed.match.head.version
     before = ports.history.at(match_id, version - 1).seats[seat]
-    if before is not None and before.is_present:
+    if before is not None and before.kind != "bot":
         _remove_left_match(ports, freed.match, before.player)
         if before.player != player:
             ports.news.post(before.player, SeatFreed(match_id, version), ports.now())
@@ -256,18 +278,6 @@ def _remove_left_match(ports: Ports, match: Match, player: str) -> None:
     newest = remove_left_match(ports, match, player)
     if newest is not None:
         count_seats(ports, newest)
-
-
-def join_code_of(secret: bytes, match_id: MatchId) -> str:
-    """The code with which a player may join a private match."""
-    return _short(hmac.digest(secret, b"join:" + match_id.encode(), "sha256"), 10)
-
-
-def seen_join_code(ports: Ports, match: Match, player: str) -> str | None:
-    """The join code of a private match, for its creator and its seats; None for all others."""
-    if not match.created.private or (player != match.creator and match.seat_of(player) is None):
-        return None
-    return join_code_of(ports.secret, match.id)
 
 
 def indexed(ports: Ports, submitted: Submitted) -> Submitted:
@@ -288,12 +298,3 @@ def indexed(ports: Ports, submitted: Submitted) -> Submitted:
         if newest.is_over:
             update_index(ports, newest)
     return submitted
-
-
-def match_id_of(secret: bytes, player: str, key: str) -> MatchId:
-    """The id of the match that a player creates with a key."""
-    return _short(hmac.digest(secret, canonical([player, key]), "sha256"), 26)
-
-
-def _short(digest: bytes, length: int) -> str:
-    return base64.b32encode(digest).decode().lower()[:length]

@@ -9,6 +9,7 @@ from events.record import MatchId, Version, decode
 from service.games.visibility import Seat
 from service.match.commands import Act, SeenHead
 from service.match.decide import decide
+from service.match.model import Match
 from service.match.redaction import SeenDecision, SeenEvent, see_decisions, see_event
 from service.match.rulings import no_chance
 from service.repository.ports import Ports
@@ -44,8 +45,9 @@ def act(
     request: ActionRequest,
     key: str,
     if_match: tuple[SeenHead, ...] | None = None,
+    read: Match | None = None,
 ) -> Submitted:
-    """Take a person's action. It is applied once, however often it is sent with the same key.
+    """Take a player's action. It is applied once, however often it is sent with the same key. `read`: see `submit`.
 
     Raises:
         Refused: `not-seated`, `not-your-seat`, `match-not-running`, `match-over`, `match-suspended`,
@@ -53,7 +55,7 @@ def act(
             `stale-version`, `history-diverged`, and what `submit` refuses.
     """
     command_key = player_key(player, key, {"act": msgspec.to_builtins(request)})
-    return submit(ports, match_id, command_key, request.command(player, if_match))
+    return submit(ports, match_id, command_key, request.command(player, if_match), read=read)
 
 
 def judge(

@@ -15,6 +15,7 @@ from service.errors import Refused, no_match
 from service.games.visibility import Seat
 from service.match.model import OPEN_MS, Match, SeatHolder
 from service.match.new_match import NewMatch
+from service.repository.bots import is_hosted
 from service.repository.news import RematchAsked
 from service.repository.ports import Ports
 from service.usecases.match_lifecycle import add_bot, create_as, join, join_code_of, match_id_of
@@ -22,6 +23,8 @@ from service.usecases.submit import Admit, CommandKey, Submitted
 
 ATTEMPTS: Final = 20
 """Maximum number of rematches of a match. The next one is created only if the one before was aborted."""
+_ABSENT: Final = frozenset({"bot-not-found", "bot-not-allowed", "bot-busy"})
+"""Codes of refusals after which a hosted bot does not come along; its seat stays free."""
 
 
 def rematch(ports: Ports, player: str, match_id: MatchId, admit_bots: Admit | None = None) -> Submitted:
@@ -46,7 +49,7 @@ def rematch(ports: Ports, player: str, match_id: MatchId, admit_bots: Admit | No
     _notify_others(ports, player, old, made.match)
     submitted = made
     for seat, holder in enumerate(old.seats):
-        if holder is not None and holder.kind != "human" and holder.former is None:
+        if holder is not None and _comes_along(old, holder):
             submitted = _with_bot(ports, submitted, _rotated(old, seat), holder.player, admit_bots)
     own = _seat_of(old, player)
     if own is None or submitted.match.seat_of(player) is not None:
@@ -64,6 +67,7 @@ def _found_or_created(ports: Ports, player: str, old: Match) -> Submitted:
         private=created.private,
         manual_start=created.manual_start,
         rated=created.rated is True,
+        bot_fallback="default_action" if created.bot_fallback is UNSET else created.bot_fallback,
         open_ms=OPEN_MS if created.open_ms is UNSET else created.open_ms,
     )
     for number in range(ATTEMPTS):
@@ -80,7 +84,7 @@ def _notify_others(ports: Ports, player: str, old: Match, new: Match) -> None:
     """Post the rematch to the other players of the old match, while it has not started."""
     if new.status == "open":
         others = {person for holder in old.seats if (person := _person(holder)) is not None}
-        for other in sorted(others - {player} - new.people):
+        for other in sorted(others - {player} - new.players):
             ports.news.post(other, RematchAsked(new.id, old.id), ports.now())
 
 
@@ -92,7 +96,7 @@ def _with_bot(ports: Ports, made: Submitted, seat: Seat, bot: str, admit_bots: A
     try:
         added = add_bot(ports, match.creator, match.id, f"rematch-{seat}", bot=bot, seat=seat, admit_bots=admit_bots)
     except Refused as refusal:
-        if refusal.code not in {"seat-taken", "match-full", "match-not-open"}:
+        if refusal.code not in {"seat-taken", "match-full", "match-not-open", *(_ABSENT if is_hosted(bot) else ())}:
             raise
     else:
         if not added.replayed:
@@ -124,8 +128,13 @@ def _seat_of(old: Match, player: str) -> Seat | None:
     return next((seat for seat, holder in enumerate(old.seats) if _person(holder) == player), None)
 
 
+def _comes_along(old: Match, holder: SeatHolder) -> bool:
+    """Whether the creator seats a bot again. In a rated match hosted bots take their seats themselves."""
+    if holder.kind == "hosted":
+        return old.created.rated is not True
+    return holder.kind == "bot" and holder.former is None
+
+
 def _person(holder: SeatHolder | None) -> str | None:
     """The person who has a seat, or had it until a bot took it over."""
-    if holder is None:
-        return None
-    return holder.player if holder.kind == "human" else holder.former
+    return holder.account if holder is not None and holder.account_kind == "human" else None

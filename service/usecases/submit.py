@@ -18,7 +18,6 @@ from events.record import MatchId, canonical, decode, digest
 from service.errors import Corrupt, Refused
 from service.match.commands import Act, Command, Extend, PlayerCommand
 from service.match.decide import decide
-from service.match.due_times import due_times
 from service.match.fold import fold
 from service.match.model import Match
 from service.match.randomness import commitment, new_salts
@@ -27,7 +26,11 @@ from service.observability import failpoints, metrics
 from service.repository.ports import Ports
 from service.usecases import finding
 from service.usecases.held_seats import hold_seats
+from service.usecases.hints import has_job as has_job
+from service.usecases.hints import hint as hint
+from service.usecases.hints import hint_call as hint_call
 from service.usecases.match_index import announce, withdraw
+from service.usecases.subscribed import due_with_news
 
 SILENCE_AFTER_DEADLINE_MS: Final = 250
 """After a deadline, sweepers that are silent for this long count as an outage: no action is refused as too late."""
@@ -65,26 +68,32 @@ def player_key(player: str, key: str, request: object) -> CommandKey:
 
 
 def submit(
-    ports: Ports, match_id: MatchId, key: CommandKey, command: Command, admit_bots: Admit | None = None
+    ports: Ports,
+    match_id: MatchId,
+    key: CommandKey,
+    command: Command,
+    admit_bots: Admit | None = None,
+    read: Match | None = None,
 ) -> Submitted:
     """Append the events of a command exactly once, and notify the workers if a job of the match is due.
 
-    `admit_bots` is called right before the command starts a match without people.
+    `admit_bots` is called right before the command starts a match without people. `read`: the match as the caller has just
+    read it, so that it is read again only if another command was first.
 
     Raises:
         Refused: what `decide` and `admit_bots` refuse; `match-not-found`, `idempotency-key-reused`, `version-conflict`.
     """
     received_at = ports.now()
     with ports.match_locks.holding(match_id):
-        submitted = _submit(ports, match_id, _Attempts(ports, key, command, received_at, admit_bots))
+        submitted = _submit(ports, match_id, _Attempts(ports, key, command, received_at, admit_bots), read)
     hint(ports, submitted.match)
     failpoints.point("command-hinted")
     return submitted
 
 
-def _submit(ports: Ports, match_id: MatchId, attempts: "_Attempts") -> Submitted:
+def _submit(ports: Ports, match_id: MatchId, attempts: "_Attempts", read: Match | None) -> Submitted:
     key = attempts.key
-    expected = ports.history.expected(match_id)
+    expected = read or ports.history.expected(match_id)
     refusal: Refused | None = None
     if expected is not None:
         # One round trip instead of two: the append checks the command id and the head.
@@ -199,7 +208,7 @@ def attempt(
     drafts = decide(match, command, at, lambda: server_seed(ports, match), outage_ms)
     if not drafts:
         return Submitted(match, replayed=False)
-    if admit_bots is not None and not match.has_people and any(draft.type == "match_started" for draft in drafts):
+    if admit_bots is not None and not match.has_players and any(draft.type == "match_started" for draft in drafts):
         admit_bots()
     return append(ports, match, key, drafts, at)
 
@@ -224,9 +233,8 @@ def append(ports: Ports, match: Match, key: CommandKey, drafts: Sequence[Draft],
     announce(ports, match, after)
     finding.add_to_lists(ports, after, match)
     snapshot = ports.history.snapshot(after, match.head.version)
-    appended = put(
-        ports, after, Append(match.id, key.id, key.digest, match.head, events, due_times(after), None, snapshot)
-    )
+    due, if_any = due_with_news(ports, after, match)
+    appended = put(ports, after, Append(match.id, key.id, key.digest, match.head, events, due, None, snapshot, if_any))
     if appended is None:
         withdraw(ports, match, after)
     else:
@@ -283,15 +291,3 @@ def server_seed(ports: Ports, match: Match) -> bytes:
     if seed is None or commitment(seed) != match.created.seed_commitment:
         raise Corrupt(match.head.version, "the seed that the match began with is not in the log")
     return seed
-
-
-def has_job(match: Match, now: int) -> bool:
-    """Whether a job of the match is due. The newest event may have a later time than `now`, from a faster clock."""
-    job_at = match.job_at()
-    return job_at is not None and job_at <= max(now, match.at)
-
-
-def hint(ports: Ports, match: Match) -> None:
-    """Notify the workers if a job of the match is due now."""
-    if has_job(match, ports.now()):
-        ports.jobs.hint(match.id, "turns" if match.has_people else "bots")

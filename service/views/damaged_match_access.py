@@ -59,7 +59,7 @@ def _begun(match_id: MatchId, stored: Sequence[bytes]) -> tuple[Event, MatchCrea
 
 
 class _Seats(NamedTuple):
-    """The people who have or had a seat, those who left before the start, and whether all events could be read."""
+    """The people and hosted bots that have or had a seat, those that left before the start, and whether all events could be read."""
 
     people: frozenset[str]
     left: frozenset[str]
@@ -83,7 +83,7 @@ def _seats(head: Head, stored: Sequence[bytes]) -> _Seats:
             elif event.type in {"seat_taken", "seat_handed_over"}:
                 taker = msgspec.json.decode(event.data, type=_SeatTaker)
                 former |= {people.pop(taker.seat)} if taker.seat in people else set()
-                if taker.kind == "human":
+                if taker.kind != "bot":
                     people[taker.seat] = taker.player
                     seen.add(taker.player)
     except (ValueError, RecursionError, BrokenChain):

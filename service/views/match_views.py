@@ -9,7 +9,7 @@ from msgspec import UNSET, UnsetType
 from events.record import MatchId, Version
 from service.games.protocol import Outcome
 from service.games.visibility import Seat, Viewer
-from service.match.events import MatchClock, SeatKind
+from service.match.events import BotFallback, MatchClock, SeatKind
 from service.match.model import Match, SeatHolder, Status
 from service.match.redaction import SeenDecision, own_decisions, require_over, see_decisions
 from service.repository.ports import Player, Ports
@@ -20,7 +20,8 @@ Names: TypeAlias = Mapping[str, Player]
 class SeatView(msgspec.Struct, frozen=True):
     """A seat and its player. `player` is null in a free seat. Names are not part of the match, and may be null.
 
-    `former` is the player who had the seat until a bot took it over.
+    `former` is the player who had the seat until a bot took it over. `owner` is the player who owns the hosted bot that has or
+    had the seat; it is null in any other seat.
     """
 
     seat: Seat
@@ -30,13 +31,15 @@ class SeatView(msgspec.Struct, frozen=True):
     resigned: bool
     former: str | None
     former_name: str | None
+    owner: str | None
 
 
 class MatchSummary(msgspec.Struct, frozen=True):
     """The public part of a match, without the table. Times are server time in milliseconds.
 
     Times in observations and effects are match time: add `paused` to get server time. `banks` is the time that each seat
-    has left, or had left when its open decision opened, in milliseconds; it is empty if the clock has no bank.
+    has left, or had left when its open decision opened, in milliseconds; it is empty if the clock has no bank. `bot_fallback` is null
+    in matches of format 1.
     """
 
     id: MatchId
@@ -47,6 +50,7 @@ class MatchSummary(msgspec.Struct, frozen=True):
     private: bool
     manual_start: bool
     rated: bool
+    bot_fallback: BotFallback | None
     clock: MatchClock | None
     creator: str
     creator_name: str | None
@@ -137,9 +141,9 @@ def _names(ports: Ports, matches: Iterable[Match]) -> Names:
     for match in matches:
         people[match.creator] = None
         for holder in match.seats:
-            person = None if holder is None else holder.player if holder.kind == "human" else holder.former
-            if person is not None:
-                people[person] = None
+            account = None if holder is None else holder.account
+            if account is not None:
+                people[account] = None
     return ports.accounts.players(tuple(people))
 
 
@@ -154,6 +158,7 @@ def _public(match: Match, names: Names) -> dict[str, Any]:
         "private": created.private,
         "manual_start": created.manual_start,
         "rated": created.rated is True,
+        "bot_fallback": None if created.bot_fallback is UNSET else created.bot_fallback,
         "clock": created.clock,
         "creator": match.creator,
         "creator_name": _name(match.creator, names),
@@ -175,9 +180,10 @@ def _public(match: Match, names: Names) -> dict[str, Any]:
 
 def _see_seat(seat: Seat, holder: SeatHolder | None, names: Names) -> SeatView:
     if holder is None:
-        return SeatView(seat, None, None, None, resigned=False, former=None, former_name=None)
+        return SeatView(seat, None, None, None, resigned=False, former=None, former_name=None, owner=None)
     name = holder.player if holder.kind == "bot" else _name(holder.player, names)
-    return SeatView(seat, holder.player, name, holder.kind, holder.resigned, holder.former, _name(holder.former, names))
+    former = _name(holder.former, names)
+    return SeatView(seat, holder.player, name, holder.kind, holder.resigned, holder.former, former, holder.owner)
 
 
 def _name(player: str | None, names: Names) -> str | None:

@@ -239,6 +239,8 @@ def of_parameter(operation: str, parameter: Json) -> Iterator[Case]:
                     "player-not-found",
                     "seek-not-found",
                     "token-not-found",
+                    "webhook-not-found",
+                    "bot-not-found",
                     "not-found",
                 }
             )

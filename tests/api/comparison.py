@@ -209,19 +209,23 @@ def masked(world: World, answer: Answer, masks: Mapping[bytes, bytes]) -> Answer
     return Answer(answer.status, headers, pieces)
 
 
-class _MatchList(msgspec.Struct):
-    matches: list[msgspec.Raw]
+class _List(msgspec.Struct):
+    matches: list[msgspec.Raw] | msgspec.UnsetType = msgspec.UNSET
+    tasks: list[msgspec.Raw] | msgspec.UnsetType = msgspec.UNSET
 
 
 def own_part(world: World, piece: bytes) -> bytes:
-    """Reduce a list of matches or an export to the entries of this world; return anything else unchanged."""
+    """Reduce a list of matches or tasks, or an export, to the entries of this world; return anything else unchanged."""
     if piece.startswith(b'{"type":"account"'):
         account, *matches, end = piece.splitlines()
         return b"\n".join([account, *(one for one in matches if world.id.encode() in one), end])
     start = piece.find(b"{")
     try:
-        listed = msgspec.json.decode(piece[start:].rstrip(), type=_MatchList).matches
+        found = msgspec.json.decode(piece[start:].rstrip(), type=_List)
     except msgspec.DecodeError:
+        return piece
+    listed = found.matches if found.tasks is msgspec.UNSET else found.tasks
+    if listed is msgspec.UNSET:
         return piece
     return piece[:start] + b"".join(bytes(one) for one in listed if world.id.encode() in bytes(one))
 

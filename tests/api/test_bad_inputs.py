@@ -82,6 +82,11 @@ class World:
                 return running, self.tokens[0], {"recovery_code": "reco_x"}
             case "POST /v1/me/tokens":
                 return running, self.tokens[0], {"label": "Mine", "scopes": ["watch"], "expires_in": 60}
+            case "POST /v1/me/webhooks" | "PATCH /v1/me/webhooks/{webhook_id}":
+                return running, self.tokens[0], {"url": "https://moon.example/", "events": ["your_turn"]}
+            case "POST /v1/me/bots" | "PATCH /v1/me/bots/{bot_id}":
+                bot = {"name": "Deep", "games": ["ape_town"], "about": "slow", "url": "https://moon.example/"}
+                return running, self.tokens[0], bot
             case "POST /v1/matches":
                 wanted = {"game": "ape_town", "seats": 2, "bots": ["random"], "clock": {"bot_pace_ms": 60}}
                 return running, self.tokens[0], wanted
@@ -144,6 +149,9 @@ class World:
                 "player": self.player,
                 "seek_id": "none",
                 "token_id": "none",
+                "webhook_id": "none",
+                "bot_id": "none",
+                "notice": "none",
                 **case.names,
             }
         )

@@ -16,6 +16,9 @@ from redis import Redis
 
 from service.match.new_match import NewMatch
 from service.repository.ports import Ports
+from service.repository.signing import SigningKey
+from service.repository.webhooks import NOTIFIED, Webhook
+from service.subscriptions import webhook_delivery, webhook_news
 from service.usecases import match_lifecycle
 from tests.api.comparison import Comparison
 from tests.api.live import Frame, Server, frames, serving
@@ -214,3 +217,31 @@ def _notices_before(ports: Ports, player: str, stream: Iterator[Frame], key: str
         return not frame.data or frame.data["match"] != last.id
 
     return [frame.data for frame in takewhile(before, stream) if frame.data]
+
+
+def test_a_player_s_webhook_gets_the_same_in_both_worlds(setup: WorldSetup) -> None:
+    sent = [
+        _deliveries_compared(setup, Comparison(setup, pair, *setup.create_pair(pair))) for pair in pairs(COMPARED[2])
+    ]
+    assert any(sent), "no notice was sent"
+
+
+def _deliveries_compared(setup: WorldSetup, both: Comparison) -> bool:
+    """Compare the bodies for a seat that cannot know the difference; return whether there were any."""
+    ports, player = setup.ports, setup.people[min(both.unaware)].player.id
+    ports.webhooks.erase(player)
+    ports.webhooks.add(Webhook("wh_1", player, "https://moon.example/", NOTIFIED, 0, 0, SigningKey("webhook:wh_1")), 1)
+    found: list[list[bytes]] = [[], []]
+    for _ in range(3):
+        moved = both.move(by=set(range(both.pair.table.seats)))
+        for world, bodies in zip((both.here, both.there), found, strict=True):
+            webhook_news.collect(ports, world.id)
+            for taken in ports.webhooks.take(player, ports.now() + 60_000, 60_000, 100):
+                made = webhook_delivery.request(ports, player, taken)
+                assert isinstance(made, webhook_delivery.Request)
+                bodies.append(mask(made.body, world.masks()))
+                webhook_delivery.settle(ports, player, taken, "delivered")
+        if moved is None:
+            break
+    assert found[0] == found[1]
+    return bool(found[0])

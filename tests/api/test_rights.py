@@ -58,6 +58,23 @@ ROUTES: Final[Mapping[str, Case]] = {
     "GET /v1/me/tokens": Case(None, own(200)),
     "DELETE /v1/me/tokens/{token_id}": Case(None, own("token-not-found")),
     "DELETE /v1/me/tokens/others": Case(None, own(204)),
+    "GET /v1/me/bots": Case(None, own(200)),
+    "POST /v1/me/bots": Case({"name": "Deep"}, own(201)),
+    "PATCH /v1/me/bots/{bot_id}": Case({}, own("bot-not-found")),
+    "DELETE /v1/me/bots/{bot_id}": Case(None, own("bot-not-found")),
+    "POST /v1/me/bots/{bot_id}/token": Case(None, own("bot-not-found")),
+    "POST /v1/me/bots/{bot_id}/secret": Case(None, own("bot-not-found")),
+    "GET /v1/me/bots/{bot_id}/tasks": Case(None, own("bot-not-found")),
+    "GET /v1/me/bots/{bot_id}/days": Case(None, own("bot-not-found")),
+    "GET /v1/me/tasks": Case(None, own(200)),
+    "GET /v1/me/webhooks": Case(None, own(200)),
+    "POST /v1/me/webhooks": Case({"url": "https://moon.example/"}, own(201)),
+    "PATCH /v1/me/webhooks/{webhook_id}": Case({}, own("webhook-not-found")),
+    "DELETE /v1/me/webhooks/{webhook_id}": Case(None, own("webhook-not-found")),
+    "POST /v1/me/webhooks/{webhook_id}/secret": Case({}, own("webhook-not-found")),
+    "POST /v1/me/webhooks/{webhook_id}/test": Case({}, own("webhook-not-found")),
+    "GET /v1/me/webhooks/{webhook_id}/deliveries": Case(None, own("webhook-not-found")),
+    "POST /v1/me/webhooks/{webhook_id}/deliveries/{notice}": Case({}, own("webhook-not-found")),
     "GET /v1/games": Case(None, public()),
     "GET /v1/games/{game}": Case(None, public()),
     "GET /v1/bots": Case(None, public()),
@@ -120,6 +137,7 @@ NEEDED: Final[Mapping[str, Scope]] = {
         (
             "GET /v1/me/matches",
             "GET /v1/me/stream",
+            "GET /v1/me/tasks",
             "POST /v1/stream-tickets",
             "GET /v1/matches/{match_id}",
             "GET /v1/matches/{match_id}/board.svg",
@@ -155,6 +173,19 @@ NEEDED: Final[Mapping[str, Scope]] = {
     ),
     **dict.fromkeys(
         (
+            "GET /v1/me/bots",
+            "POST /v1/me/bots",
+            "PATCH /v1/me/bots/{bot_id}",
+            "DELETE /v1/me/bots/{bot_id}",
+            "POST /v1/me/bots/{bot_id}/token",
+            "POST /v1/me/bots/{bot_id}/secret",
+            "GET /v1/me/bots/{bot_id}/tasks",
+            "GET /v1/me/bots/{bot_id}/days",
+        ),
+        "bots",
+    ),
+    **dict.fromkeys(
+        (
             "PATCH /v1/me",
             "DELETE /v1/me",
             "GET /v1/me/export",
@@ -163,6 +194,14 @@ NEEDED: Final[Mapping[str, Scope]] = {
             "POST /v1/me/tokens",
             "DELETE /v1/me/tokens/{token_id}",
             "DELETE /v1/me/tokens/others",
+            "GET /v1/me/webhooks",
+            "POST /v1/me/webhooks",
+            "PATCH /v1/me/webhooks/{webhook_id}",
+            "DELETE /v1/me/webhooks/{webhook_id}",
+            "POST /v1/me/webhooks/{webhook_id}/secret",
+            "POST /v1/me/webhooks/{webhook_id}/test",
+            "GET /v1/me/webhooks/{webhook_id}/deliveries",
+            "POST /v1/me/webhooks/{webhook_id}/deliveries/{notice}",
         ),
         "account",
     ),
@@ -194,6 +233,8 @@ class World:
         seeker = self.client.sign_up()
         self.seek = self.client.do("/v1/seeks", {"game": "monkeys_on_the_moon", "seats": 2}, seeker)["id"]
         self.player = self.client.ask("/v1/me", outsider)["id"]
+        owner = self.client.sign_up()
+        self.bot = self.client.do("/v1/me/bots", {"name": "Deep"}, owner)["bot"]["id"]
         other_match = self.client.do("/v1/matches", {"game": "monkeys_on_the_moon", "seats": 2}, outsider)
         self.client.do(f"/v1/matches/{other_match['id']}/seats", {}, outsider)
         tokens = (None, malformed, revoked, outsider, self.client.sign_up(), seats[1 - to_move], seats[to_move])
@@ -214,6 +255,9 @@ class World:
             "player": self.player,
             "seek_id": self.seek,
             "token_id": "tk_none_such",
+            "bot_id": self.bot,
+            "webhook_id": "wh_none_such",
+            "notice": "none-such",
             "code": "match-full",
             "revision": REVISION,
             "name": "style.css" if "{revision}" in path else "swagger-ui.css",

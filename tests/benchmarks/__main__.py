@@ -17,6 +17,7 @@ from service.settings import read
 from tests.benchmarks import (
     arena,
     bot_answers,
+    calls,
     dumping,
     http,
     lists,
@@ -148,6 +149,20 @@ def _bots(table: Table, folder: Path) -> None:
     table.row(f"a bot's answer, median of {count}", middle, "ms", f"p99 {worst:.0f} ms, aim 15 ms")
 
 
+def _calls(table: Table, folder: Path) -> None:
+    with built(folder) as (service, environ), (folder / LOG).open("ab") as log_file:
+        found = calls.measure(service, environ, log_file, folder)
+    note = f"p99 {found.p99:.0f} ms; {found.tasks} tasks in {calls.MATCHES} matches over https; aim 10 ms"
+    table.row("what a call adds to a bot's answer, median", found.p50, "ms", note)
+    table.row(
+        "processor time of a task in the process of calls",
+        found.cpu_ms,
+        "ms",
+        f"aim 3 ms; idle {found.idle:.1f} %",
+        digits=2,
+    )
+
+
 def _arena(table: Table, _folder: Path) -> None:
     ours, bare = arena.rates()
     note = f"bare rules and bots {bare:,.0f}/s: {ours / bare:.2f} of it, aim 0.80"
@@ -186,6 +201,7 @@ PARTS: Final[Mapping[str, Callable[[Table, Path], None]]] = {
     "streams": _streams,
     "loop": _loop,
     "bots": _bots,
+    "calls": _calls,
     "arena": _arena,
     "rush": _concurrent_actions,
     "bells": _bells,

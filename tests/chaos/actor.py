@@ -6,15 +6,17 @@ the script began. A script can be repeated after a crash: its commands have fixe
 stored in files.
 """
 
+import asyncio
 import os
 import signal
 import sys
 import time
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
@@ -32,14 +34,20 @@ from service.match.new_match import NewMatch
 from service.match.redaction import legal_actions
 from service.observability import failpoints
 from service.repository.accounts import digest_of
+from service.repository.outgoing import Answered, Result
 from service.repository.ports import Ports
+from service.repository.webhooks import NOTIFIED
 from service.settings import read
-from service.usecases import accounts, erasure, play, recovery
+from service.usecases import accounts, erasure, play, recovery, webhooks
 from service.usecases.invitations import invite
 from service.usecases.match_lifecycle import create, free_seat, join, leave
 from service.usecases.mid_match import ask_abort, replace_absent, take_back
 from service.usecases.rematch import rematch
 from service.usecases.seeking import seek
+from tests.chaos.actor_bots import host_bots
+from workers import deliveries
+from workers.calls import KINDS
+from workers.lane import Claimed, Lane, Slots
 from workers.player import Player
 from workers.sweeper import LEASE_MS, Sweeper
 
@@ -57,10 +65,10 @@ class ClientMemory:
     """Stores the choices of a client, so that it makes the same ones after a crash of the service."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
+        self.folder = folder
 
     def once(self, name: str, make: Callable[[], Any]) -> Any:
-        file = self._folder / name
+        file = self.folder / name
         if not file.exists():
             file.write_bytes(msgspec.json.encode(make()))
         return msgspec.json.decode(file.read_bytes())
@@ -232,6 +240,42 @@ def use_invitations(service: Service, memory: ClientMemory) -> None:
         join(ports, player, match.id, "sit", invitation=code)
 
 
+class Receiver(NamedTuple):
+    """A receiver of webhooks that accepts everything, and writes the ids to a file."""
+
+    file: Path
+
+    async def post(
+        self, url: str, body: bytes, headers: Mapping[str, str], *, timeout_s: float, max_bytes: int
+    ) -> Result:
+        del url, body, timeout_s, max_bytes
+        with self.file.open("a") as file:
+            file.write(f"{headers['webhook-id']}\n")
+        return Answered(204, b"", 1)
+
+
+def send_notices(service: Service, memory: ClientMemory) -> None:
+    """A player with a webhook takes a seat; processes that make deliveries and attempts run one after the other."""
+    ports = service.ports
+    if not ports.webhooks.of(("pl_a",)):
+        webhooks.add(ports, "pl_a", "https://moon.example/", NOTIFIED)
+    match = create(ports, "pl_a", NewMatch(game=GAME, seats=2), "create").match
+    for player in ("pl_a", "pl_b"):
+        join(ports, player, match.id, "join")
+    with ThreadPoolExecutor(1) as executor:
+        for leases in range(4):  # a process that crashed has claimed what it did not finish
+            lane = Lane(
+                _ahead(ports, leases * deliveries.LEASE_MS), Receiver(memory.folder / "received"), Slots(), executor
+            )
+            asyncio.run(_handle_once(lane))
+
+
+async def _handle_once(lane: Lane) -> None:
+    for name, kind in KINDS.items():
+        for due in lane.ports.log.claim(name, lane.ports.now(), kind.lease_ms, 100):
+            await kind.handle(lane, Claimed(due.match, name, lane.ports.now() + kind.lease_ms))
+
+
 def _sweep(service: Service, ms: int) -> None:
     """One round of a sweeper that starts this much later."""
     ports = _ahead(service.ports, ms)
@@ -254,6 +298,8 @@ SCRIPTS: Final[Mapping[str, Callable[[Service, ClientMemory], None]]] = {
     "tokens": manage_tokens,
     "erasure": erase_account,
     "invite": use_invitations,
+    "notify": send_notices,
+    "host": host_bots,
 }
 
 

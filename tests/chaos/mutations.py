@@ -2,7 +2,8 @@
 
 from typing import Final
 
+from tests.chaos.mutations_calls import CALLS
 from tests.chaos.mutations_visibility import VISIBILITY
 from tests.chaos.mutations_written import WRITTEN
 
-MUTATIONS: Final = (*VISIBILITY, *WRITTEN)
+MUTATIONS: Final = (*VISIBILITY, *WRITTEN, *CALLS)

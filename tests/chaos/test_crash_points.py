@@ -31,6 +31,7 @@ from service.settings import read
 from service.usecases.finding import Wanted, open_page
 from service.usecases.match_index import own_page, public_page
 from tests.chaos.actor import KILL, NO_CRASH, SCRIPTS
+from tests.chaos.actor_bots import check_hosted
 from tests.e2e.conftest import UNHURRIED
 from tests.e2e.test_whole_match import exported, play_on, table
 from tests.length import LENGTH, LONG
@@ -286,6 +287,17 @@ def check_erased(service: Service, folder: Path) -> None:
     assert sorted((kinds["resigned"], kinds["match_aborted"]) for kinds in found) == [(0, 1), (1, 0), (1, 0)]
 
 
+def check_notified(service: Service, folder: Path) -> None:
+    only_match(service, is_finished=False)
+    kept = service.ports.webhooks.deliveries("pl_a")
+    assert {one.status for one in kept} == {"delivered"}
+    received = (folder / "received").read_text().split()
+    assert set(received) == {one.notice for one in kept}
+    assert "started" in {one.rpartition("-")[2] for one in received}
+    assert len(received) <= len(set(received)) + 1
+    assert service.ports.log.scheduled("delivery") == ()
+
+
 MATCH_CHECKS: Final = {
     "play": check_played,
     "time": check_timed,
@@ -300,6 +312,8 @@ CHECKS: Final[Mapping[str, Callable[[Service, Path], None]]] = {
     **{script: partial(_of_matches, check) for script, check in MATCH_CHECKS.items()},
     "tokens": check_tokens,
     "erasure": check_erased,
+    "notify": check_notified,
+    "host": check_hosted,
 }
 
 

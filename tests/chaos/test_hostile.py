@@ -65,10 +65,15 @@ class AttackedServer:
                 "player": ("pl_nobody", "x"),
                 "seek_id": ("x",),
                 "token_id": ("x", "tk_none"),
+                "webhook_id": ("x", "wh_none"),
+                "bot_id": ("x", "bt_none"),
+                "notice": ("x",),
             },
             tokens=(ada, ben, eve, "", eve[:-1] + "_"),
             bodies={
                 "POST /v1/players": {"name": "Mallory"},
+                "POST /v1/me/webhooks": {"url": "https://10.0.0.1/"},
+                "POST /v1/me/bots": {"name": "Mallory's", "url": "https://moon.example/"},
                 "POST /v1/matches": {"game": "ape_town", "seats": 2, "bots": ["random"], "clock": {"turn_seconds": 60}},
                 f"POST {matches}/actions": {"action": legal, "seat": seat},
                 f"POST {matches}/seats": {"client_seed": "luck"},
@@ -87,12 +92,12 @@ class AttackedServer:
         return self._http.get(path, headers=headers).raise_for_status().json()
 
     def contents(self) -> object:
-        """The content of both servers, except the hours of the last use of tokens, and what processes write by themselves."""
+        """The content of both servers, except last uses of tokens, open streams, and what processes write by themselves."""
         return [
             {
                 key: store.dump(key)
                 for key in sorted(map(bytes, store.scan_iter()))
-                if key not in {PROBE.encode(), PROCESSES.encode()} and not key.startswith(b"uses:")
+                if key not in {PROBE.encode(), PROCESSES.encode()} and not key.startswith((b"uses:", b"streams:"))
             }
             for store in self._stores
         ]
@@ -189,7 +194,10 @@ def test_hostile_requests_get_no_5xx_change_nothing_and_do_not_hang(tested: Atta
 def test_an_attack_depends_only_on_the_seed_and_its_number() -> None:
     bodies = {f"POST /v1/matches/{{match_id}}/{end}": {"action": {"type": "pass"}} for end in ("actions", "seats")}
     target = Target(
-        {"match_id": ("m",), "game": ("g",), "code": ("c",), "player": ("p",), "seek_id": ("s",), "token_id": ("t",)},
+        dict.fromkeys(
+            ("match_id", "game", "code", "player", "seek_id", "token_id", "webhook_id", "notice", "bot_id"), ("x",)
+        )
+        | {"match_id": ("m",)},
         ("t",),
         bodies,
         "m",

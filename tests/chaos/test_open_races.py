@@ -132,7 +132,7 @@ def two_with_an_invitation_to_the_last_seat(ports: Ports) -> Race:
     def check(after: Match, results: Results, types: list[str]) -> None:
         assert sorted(results) == ["done", "match-not-open"]
         assert (after.status, types.count("seat_taken")) == ("running", 2)
-        assert len(after.people & set(guests)) == 1
+        assert len(after.players & set(guests)) == 1
 
     calls = [partial(join, ports, guest, match.id, "sit", invitation=code) for guest in guests]
     return Race(match.id, calls, check)

@@ -316,6 +316,19 @@ class LogContract:
         assert log.next_due([*KINDS, "news"]) == 2
         assert log.append(append) == Appended(1, replayed=True)
 
+    def test_an_append_replaces_a_due_time_only_if_there_is_one(self, log: Log) -> None:
+        _, head = create(log, "m", due={"job": 1})
+        append, head = build("m", head, "c")
+        log.append(msgspec.structs.replace(append, due_if_any={"news": 5}))
+        assert log.next_due(["news"]) is None
+        log.rearm("m", 2, {"news": 900})
+        append, head = build("m", head, "d", due={"job": 7})
+        log.append(msgspec.structs.replace(append, due_if_any={"news": 8}))
+        assert (log.next_due(["news"]), log.next_due(["job"])) == (8, 7)
+        append, _ = build("m", head, "e")
+        log.append(append)
+        assert log.next_due(["news"]) == 8
+
     def test_exactly_one_of_many_writers_wins_each_version(self, log: Log) -> None:
         create(log, "m")
         won: list[int] = []

@@ -128,11 +128,12 @@ def collect() -> Examples:
         _absence(run)
         _ratings(run)
         _erasure(run)
+        _webhooks(run)
     return dict(sorted(run.found.items()))
 
 
 def _players_and_pages(run: Run) -> None:
-    for path in ("/v1/games", f"/v1/games/{GAME}", "/v1/bots", "/healthz", "/readyz", "/metrics"):
+    for path in ("/v1/games", f"/v1/games/{GAME}", "/healthz", "/readyz", "/metrics"):
         run.ask("GET", path)
     # The example on this page is not from a run, so recording it does not depend on an earlier run.
     for path in ("/problems", "/problems/too-late"):
@@ -167,6 +168,7 @@ def _matches(run: Run) -> None:
     action = run.ask("GET", f"{match}/legal-actions", token=turn)["actions"][0]
     run.ask("GET", f"{match}?include=texts", token=turn)
     run.ask("GET", f"{match}/timeline?after=3&limit=1")
+    _bots(run, ada)
     run.ask("GET", f"{match}/diff?from=0&to=4")
     run.ask("POST", f"{match}/actions?dry_run=true", {"action": action}, turn)
     run.ask("POST", f"{match}/actions", {"action": action}, turn, idempotency_key="move-1")
@@ -189,6 +191,28 @@ def _matches(run: Run) -> None:
         run.ask("GET", f"/v1/streams?match={finished}:20&include=decisions", accept=form)
 
 
+def _bots(run: Run, ada: str) -> None:
+    """Ada hosts a bot, which has a task."""
+    wanted = {"name": "Deep Moon", "games": [GAME], "about": "Looks two moves ahead."}
+    bot = run.ask("POST", "/v1/me/bots", wanted, ada)["bot"]["id"]
+    run.ask("PATCH", f"/v1/me/bots/{bot}", {"public": True, "seating": "everyone"}, ada)
+    run.ask("GET", "/v1/me/bots", token=ada)
+    token = run.ask("POST", f"/v1/me/bots/{bot}/token", token=ada)["token"]
+    other = run.client.do("/v1/me/bots", {"name": "Half Moon"}, ada)["bot"]["id"]
+    bots = {"game": GAME, "seats": 2, "bots": [other, bot]}
+    run.client.do("/v1/matches", bots, ada, idempotency_key="two-bots")
+    tasks = run.ask("GET", "/v1/me/tasks", token=token)["tasks"]
+    assert tasks
+    run.ask("POST", f"/v1/me/bots/{bot}/secret", token=ada)
+    acted = {"action": tasks[0]["legal_actions"][0], "decision": tasks[0]["decision"]["id"]}
+    path = f"/v1/matches/{tasks[0]['match']}/actions"
+    run.client.do(path, acted, token, idempotency_key=tasks[0]["task"])
+    run.ask("GET", f"/v1/me/bots/{bot}/tasks", token=ada)
+    run.ask("GET", f"/v1/me/bots/{bot}/days", token=ada)
+    run.ask("GET", "/v1/bots")
+    run.ask("DELETE", f"/v1/me/bots/{other}", token=ada)
+
+
 def _tokens(run: Run, ada: str) -> None:
     wanted = {"label": "Ada's screen", "scopes": ["watch"], "expires_in": 86_400}
     spare = run.ask("POST", "/v1/me/tokens", wanted, ada)
@@ -198,6 +222,19 @@ def _tokens(run: Run, ada: str) -> None:
     run.ask("PATCH", "/v1/me", {"name": "Ada L."}, ada)
     run.ask("PATCH", "/v1/me", {"name": "Ada"}, ada)
     run.ask("POST", "/v1/me/recovery-code", token=ada)
+
+
+def _webhooks(run: Run) -> None:
+    ada = run.client.sign_up("Ada")
+    made = run.ask("POST", "/v1/me/webhooks", {"url": "https://moon.example/hook", "events": ["your_turn"]}, ada)
+    webhook = f"/v1/me/webhooks/{made['id']}"
+    sent = run.ask("POST", f"{webhook}/test", {}, ada)["notice"]
+    run.ask("POST", f"{webhook}/deliveries/{sent}", {}, ada)
+    run.ask("GET", f"{webhook}/deliveries", token=ada)
+    run.ask("POST", f"{webhook}/secret", {}, ada)
+    run.ask("PATCH", webhook, {"active": False}, ada)
+    run.ask("GET", "/v1/me/webhooks", token=ada)
+    run.ask("DELETE", webhook, token=ada)
 
 
 def _erasure(run: Run) -> None:

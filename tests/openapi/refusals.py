@@ -54,6 +54,7 @@ def collect(client: Client) -> dict[str, dict[str, Any]]:
     _play(refusals, client, ada, ben)
     _seats_of_others(refusals, client, ada, ben)
     _too_many(refusals, client, eve)
+    _webhooks(refusals, client, eve)
     return dict(sorted(refusals.found.items()))
 
 
@@ -81,6 +82,17 @@ def _callers(refusals: Refusals, client: Client, ada: str) -> None:
     refusals.record("ticket-invalid", "GET", "/v1/me/stream?ticket=none-such")
 
 
+def _webhooks(refusals: Refusals, client: Client, eve: str) -> None:
+    webhooks = "/v1/me/webhooks"
+    made = client.do(webhooks, {"url": "https://moon.example/hook"}, eve)["id"]
+    refusals.record("webhook-not-found", "DELETE", f"{webhooks}/wh_none_such", token=eve)
+    refusals.record("delivery-not-found", "POST", f"{webhooks}/{made}/deliveries/none-such", {}, eve)
+    client.send("PATCH", f"{webhooks}/{made}", {"active": False}, token=eve)
+    refusals.record("webhook-not-active", "POST", f"{webhooks}/{made}/test", {}, eve)
+    with mock.patch("service.usecases.webhooks.MAX_WEBHOOKS", 1):
+        refusals.record("too-many-webhooks", "POST", webhooks, {"url": "https://moon.example/hook"}, eve)
+
+
 def _tables(refusals: Refusals, client: Client, ada: str, ben: str, eve: str) -> None:
     refusals.record("game-not-found", "POST", "/v1/matches", {"game": "chess", "seats": 2}, ada)
     refusals.record("bot-not-found", "POST", "/v1/matches", {**NEW_MATCH, "bots": ["deep_blue"]}, ada)
@@ -95,6 +107,7 @@ def _tables(refusals: Refusals, client: Client, ada: str, ben: str, eve: str) ->
     refusals.record("already-seeking", "POST", "/v1/seeks", {**NEW_MATCH, "seats": 3}, ada, idempotency_key="seek-2")
     with mock.patch("service.usecases.seeking.MAX_SEEKS", 1):
         refusals.record("too-many-seeks", "POST", "/v1/seeks", NEW_MATCH, ben, idempotency_key="seek")
+    _bots(refusals, client, ada, ben, match)
     refusals.record("player-not-found", "GET", "/v1/players/none_such/matches")
     refusals.record("match-not-found", "GET", "/v1/matches/none-such")
     refusals.record("version-not-found", "GET", f"{match}?version=9")
@@ -115,6 +128,17 @@ def _tables(refusals: Refusals, client: Client, ada: str, ben: str, eve: str) ->
     refusals.record("not-seated", "POST", f"{match}/leave", {}, eve)
     client.do(f"{match}/seats", {}, ben, idempotency_key="sit")
     refusals.record("match-full", "POST", f"{match}/seats", {}, eve)
+
+
+def _bots(refusals: Refusals, client: Client, ada: str, ben: str, match: str) -> None:
+    """Hosted bots of Ben, who does not let Ada seat the one, and lets the other one play a single match."""
+    own = client.do("/v1/me/bots", {"name": "Own", "public": True}, ben)
+    refusals.record("bot-not-allowed", "POST", f"{match}/bots", {"bot": own["bot"]["id"]}, ada)
+    busy = client.do("/v1/me/bots", {"name": "Busy", "seating": "everyone", "max_matches": 1}, ben)["bot"]["id"]
+    client.do("/v1/matches", {**NEW_MATCH, "bots": [busy]}, ada, idempotency_key="busy")
+    refusals.record("bot-busy", "POST", f"{match}/bots", {"bot": busy}, ada)
+    with mock.patch("service.usecases.hosted_bots.MAX_BOTS", 2):
+        refusals.record("too-many-bots", "POST", "/v1/me/bots", {"name": "Third"}, ben)
 
 
 def _play(refusals: Refusals, client: Client, ada: str, ben: str) -> None:

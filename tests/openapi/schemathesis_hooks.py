@@ -20,9 +20,9 @@ from schemathesis import GenerationMode
 from schemathesis.core import NotSet
 from schemathesis.generation.meta import TestPhase
 
-World = dict[str, Any]
+from tests.openapi import schemathesis_bots, schemathesis_webhooks
 
-WORLD: Final[World] = msgspec.json.decode(os.environ["SCHEMATHESIS_WORLD"])
+WORLD: Final[dict[str, Any]] = msgspec.json.decode(os.environ["SCHEMATHESIS_WORLD"])
 _HTTP: Final = httpx.Client(base_url=WORLD["url"], headers={"Authorization": f"Bearer {WORLD['token']}"}, timeout=30)
 _turns: Final = Counter[str]()
 
@@ -56,8 +56,11 @@ def match_to_play() -> tuple[str, dict[str, Any]]:
         sit.raise_for_status()
 
 
-ACCOUNT_CHANGES: Final = frozenset({"add_token", "change_player", "erase_player", "renew_recovery_code"}) | {
-    f"revoke_{what}" for what in ("token", "current_token", "other_tokens")
+MODULES: Final = (schemathesis_bots, schemathesis_webhooks)
+OF_MODULES: Final = {name: module.make_successful for module in MODULES for name in module.OPERATIONS}
+ACCOUNT_CHANGES: Final = OF_MODULES.keys() | {
+    *("add_token", "change_player", "erase_player", "renew_recovery_code"),
+    *("revoke_token", "revoke_current_token", "revoke_other_tokens"),
 }
 
 
@@ -108,6 +111,8 @@ def before_call(_context: Any, case: Any, kwargs: dict[str, Any]) -> None:
     operation = operation_of(case)
     if not is_valid_case(case):
         return
+    if operation == "list_tasks":
+        case.query.pop("wait", None)  # a long poll
     if not isinstance(case.body, NotSet):  # an assigned body is checked, even NotSet
         case.body = with_integers(case.body)
     for name in case.headers.keys() & {"If-Match", "If-None-Match"}:
@@ -167,8 +172,7 @@ def own_seek() -> tuple[str, str]:
 
 def own_token_id(case: Any) -> str:
     """The id of the token of a case."""
-    headers = {"Authorization": case.headers["Authorization"]}
-    listed = _HTTP.get("/v1/me/tokens", headers=headers).json()["tokens"]
+    listed = _HTTP.get("/v1/me/tokens", headers={"Authorization": case.headers["Authorization"]}).json()["tokens"]
     return str(listed[0]["id"])
 
 
@@ -192,6 +196,8 @@ def make_successful(case: Any, operation: str) -> None:
     match operation:
         case "recover":
             case.body = {"recovery_code": post("/v1/players", {"name": "Lost"})["recovery_code"]}
+        case _ if operation in OF_MODULES:
+            OF_MODULES[operation](case, operation, _HTTP)
         case "revoke_token":
             parameters["token_id"] = own_token_id(case)
         case "create_match":
@@ -273,21 +279,17 @@ def make_successful(case: Any, operation: str) -> None:
                 case.query = {name: case.query[name] for name in case.query.keys() & {"game", "limit", "status"}}
 
 
+_VIEWER: Final = frozenset({("invalid-parameter", "viewer")})
 OTHER_REFUSALS: Final[Mapping[str, frozenset[tuple[str, str]]]] = {
     "list_matches": frozenset(
         ("invalid-parameter", name)
         for name in "cursor seats free_seats clock speed option creator bots rated rating_from rating_to".split()  # noqa: SIM905  (one line instead of eleven)
     ),
-    **dict.fromkeys(
-        ("list_player_matches", "list_own_matches", "show_leaderboard", "list_player_ratings"),
-        frozenset({("invalid-parameter", "cursor")}),
-    ),
+    **dict.fromkeys(("list_player_matches", "list_own_matches"), frozenset({("invalid-parameter", "cursor")})),
+    **dict.fromkeys(("show_leaderboard", "list_player_ratings"), frozenset({("invalid-parameter", "cursor")})),
     "follow_own_matches": frozenset(("invalid-parameter", name) for name in ("after", "Last-Event-ID")),
     "watch_matches": frozenset(("invalid-parameter", name) for name in ("match", "Last-Event-ID")),
-    "show_match": frozenset({("invalid-parameter", "viewer")}),
-    "list_legal_actions": frozenset({("invalid-parameter", "viewer")}),
-    "draw_board": frozenset({("invalid-parameter", "viewer")}),
-    "show_timeline": frozenset({("invalid-parameter", "viewer")}),
+    **dict.fromkeys(("show_match", "list_legal_actions", "draw_board", "show_timeline"), _VIEWER),
     "show_diff": frozenset(("invalid-parameter", name) for name in ("viewer", "from", "to")),
     "list_events": frozenset(("invalid-parameter", name) for name in ("viewer", "limit", "wait")),
     "create_match": frozenset(
@@ -300,8 +302,9 @@ OTHER_REFUSALS: Final[Mapping[str, frozenset[tuple[str, str]]]] = {
     "take_seat": frozenset(
         {("idempotency-key-reused", ""), ("stale-version", ""), ("invalid-request", "#/client_seed")}
     ),
-    "sign_up": frozenset({("invalid-request", "#/name")}),
-    "change_player": frozenset({("invalid-request", "#/name")}),
+    **dict.fromkeys(("sign_up", "change_player"), frozenset({("invalid-request", "#/name")})),
+    **schemathesis_bots.OTHER_REFUSALS,
+    **schemathesis_webhooks.OTHER_REFUSALS,
     "add_token": frozenset({("invalid-request", "#/label")}),
     **dict.fromkeys(
         (
@@ -333,8 +336,7 @@ def refused_as_the_reference_says(_context: Any, response: Any, case: Any) -> No
         ), f"{operation}: {problem}"
 
 
-_answered: Final = Counter[str]()
-"""Number of answers by `<operation> <status> <media type>`."""
+_answered: Final = Counter[str]()  # by `<operation> <status> <media type>`
 
 
 @schemathesis.hook

@@ -50,7 +50,7 @@ def of_one_path(path: str) -> Json:
         kind: {name: one for name, one in members.items() if (kind, name) in named}
         for kind, members in whole["components"].items()
     }
-    return copy.deepcopy({**whole, "paths": paths, "components": components})
+    return copy.deepcopy({**whole, "paths": paths, "webhooks": {}, "components": components})
 
 
 def test_both_linters_find_a_fault(tmp_path: Path) -> None:

@@ -17,12 +17,15 @@ from service.adapters.beat import Span, covered
 from service.adapters.local_limits import LocalLimits
 from service.adapters.memory import (
     MemoryAccounts,
+    MemoryBots,
+    MemoryBotTasks,
     MemoryIndex,
     MemoryJobs,
     MemoryNews,
     MemoryRatings,
     MemorySeeks,
     MemoryTickets,
+    MemoryWebhooks,
 )
 from service.automation.bot_turns import advance
 from service.automation.deadlines import enforce
@@ -36,8 +39,11 @@ from service.match.fold import step
 from service.match.model import Match
 from service.match.new_match import NewMatch
 from service.match.redaction import legal_actions
+from service.repository.accounts import Player
+from service.repository.bots import Bot
 from service.repository.match_history import History
 from service.repository.ports import Ports
+from service.repository.signing import SigningKey
 from service.usecases import match_lifecycle, play
 from service.usecases.play import ActionRequest
 from service.usecases.submit import Submitted
@@ -143,11 +149,14 @@ class Arena:
             log=self.log,
             history=History(self.log, hosted, secret),
             accounts=MemoryAccounts(),
+            bots=MemoryBots(),
+            bot_tasks=MemoryBotTasks(),
             tickets=MemoryTickets(lambda: self.time),
             index=self.index,
             seeks=MemorySeeks(lambda: self.time, self.wake),
             news=MemoryNews(self.wake),
             ratings=MemoryRatings(),
+            webhooks=MemoryWebhooks(self.log),
             jobs=self.jobs,
             limits=LocalLimits(),
             games=hosted,
@@ -202,6 +211,12 @@ class Arena:
         key = key or self.new_key()
         seed = hashlib.sha256(key.encode()).digest()
         return match_lifecycle.create(self.ports, by, wanted, key, seed=seed).match.id
+
+    def host(self, bot: str = "bt_bot", owner: str = "owner", **settings: Any) -> str:
+        known = Bot(bot, owner, self.time, tuple(self.ports.games), "", True, "everyone", 10, 5_000, SigningKey(bot))
+        self.ports.accounts.add(Player(bot, bot.removeprefix("bt_"), self.time), bot)
+        assert self.ports.bots.add(msgspec.structs.replace(known, **settings), 1_000)
+        return bot
 
     def join(self, match_id: MatchId, *players: str, seed: str | None = None) -> MatchId:
         for player in players:

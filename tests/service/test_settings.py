@@ -35,6 +35,7 @@ def test_an_empty_environment_gives_the_defaults() -> None:
         proxies=0,
         metrics="machine",
         metrics_port=None,
+        loopback_calls=False,
         allow_volatile=False,
     )
 

@@ -15,14 +15,20 @@ export function newClock(clock, seats) {
 }
 
 const fullBank = (clock) => (clock?.bank_seconds ?? 0) * 1000;
-const isTimed = ({ clock }) => clock !== null && ("turn_seconds" in clock || "bank_seconds" in clock);
 
-/** The deadline of an awaited seat, in server time (ms); Infinity without a clock. */
+/** The time that an awaited seat has for a decision (ms): by the clock, or else by the limit of a hosted bot. */
+function allowed({ clock, banks, seats }, seat) {
+  if (clock && "turn_seconds" in clock) return clock.turn_seconds * 1000;
+  if (clock && "bank_seconds" in clock) return banks[seat];
+  return seats[seat]?.limitMs ?? Infinity;
+}
+
+const isTimed = (match, seat) => allowed(match, seat) !== Infinity;
+
+/** The deadline of an awaited seat, in server time (ms); Infinity if it has none. */
 function deadline(match, seat) {
   if (match.bell) return match.bell.deadline + match.paused;
-  if (!isTimed(match)) return Infinity;
-  const allowed = "turn_seconds" in match.clock ? match.clock.turn_seconds * 1000 : match.banks[seat];
-  return match.openings[seat].at + allowed + match.paused;
+  return match.openings[seat]?.at + allowed(match, seat) + match.paused;
 }
 
 /**
@@ -37,30 +43,35 @@ function playsAt({ id, bell, clock, openings, paused }, seat) {
   return Math.max(bell?.opensAt ?? 0, at) + Math.floor(pace / 2) + Math.floor((pace * jitter) / 255) + paused;
 }
 
-const ASKED_FOR = ["absent", "returned"];
+const BY_CLOCK = ["clock", "bot-late"];
 
 /** Checks that an event comes before or after the deadline of its seat, as its type requires. */
 export function checkTime(match, { type, at, by, data }, fail) {
   const { bell, clock, paused, seats } = match;
   const occupant = seats[data.seat];
-  const byClock = type === "default_action" && data.reason === "clock";
-  const isHandedOver = type === "seat_handed_over" && !ASKED_FOR.includes(data.reason);
-  const isExpiry = byClock || isHandedOver || (type === "resigned" && by === "worker");
-  if (bell && (isExpiry || type === "default_action")) fail("only the bell may end this decision");
+  const byClock = type === "default_action" && BY_CLOCK.includes(data.reason);
+  const isHandedOver = type === "seat_handed_over" && ["clock", undefined].includes(data.reason);
+  const isLost = type === "resigned" && by === "worker";
+  // A hosted bot may fail at any time of its decision, which only the rules know.
+  const isFailed = type === "seat_handed_over" && data.reason === "bot-failed";
+  const isFailure = isFailed || (isLost && occupant.kind === "hosted");
+  const isExpiry = byClock || isHandedOver || (isLost && !isFailure);
+  if (bell && (isExpiry || isFailure || type === "default_action")) fail("only the bell may end this decision");
   if (type === "timer" && bell?.label !== data.label) fail(`${data.label} is not the next bell`);
   if (type === "timer" && at < deadline(match) + GRACE_MS) fail("comes before the bell is due");
   if (type === "action" && bell && at < bell.opensAt + paused) fail("comes before the decision opens");
-  if (byClock && !isTimed(match)) fail("the match has no clock");
+  if (byClock && !isTimed(match, data.seat)) fail("the match has no clock");
   if (byClock && occupant.kind === "human" && !occupant.resigned && ["bot", "resign"].includes(clock.on_timeout)) {
     fail(`the clock of this match does not act for seat ${data.seat}: on_timeout is ${clock.on_timeout}`);
   }
   if (isExpiry && at < deadline(match, data.seat) + GRACE_MS) fail("comes before a deadline has passed");
   if (type === "seat_handed_over" && data.reason === "absent") {
-    if (bell || isTimed(match)) fail("a seat with a deadline is not absent");
+    if (bell || isTimed(match, data.seat)) fail("a seat with a deadline is not absent");
     if (at < match.openings[data.seat].at + paused + ABSENCE_MS) fail("comes before the seat was absent for 14 days");
   }
-  const isBots = by.startsWith("bot:") || data.reason === "bot-failed";
-  if ((type === "action" || isBots) && at >= deadline(match, data.seat)) fail("is too late");
+  const hasFailed = type === "default_action" && data.reason === "bot-failed";
+  const isBots = by.startsWith("bot:") || (hasFailed && occupant.kind === "bot");
+  if ((type === "action" || isBots || hasFailed) && at >= deadline(match, data.seat)) fail("is too late");
   if (isBots && at < playsAt(match, data.seat)) fail("is not at the time of this bot's turn");
 }
 

@@ -6,6 +6,7 @@ import { isChosenText } from "./text.mjs";
 const isFlag = (value) => typeof value === "boolean";
 const isOneOf = (...words) => (value) => words.includes(value);
 const isException = (value) => isText(value) && /^[A-Za-z_][A-Za-z0-9_]*$/.test(value);
+const isName = (value) => isText(value) && value !== "";
 const isTyped = (value) => isObject(value) && isText(value.type);
 const isEffects = (value) => Array.isArray(value) && value.every(isTyped);
 const isDraw = (value) =>
@@ -29,8 +30,6 @@ function isClock(value) {
   return (has("bank_seconds") || !has("increment_seconds")) && (timed || !has("on_timeout"));
 }
 
-// Format 2 also has the kind `hosted` and the reasons `bot-late` and `bot-failed`, for bots that accounts host. The
-// service does not offer them yet, so they are faults.
 const seat = { seat: isInteger };
 const seated = { ...seat, player: isText, kind: isOneOf("human", "bot") };
 const acted = { ...seat, action: isTyped, effects: isEffects, "draws?": isDraws };
@@ -65,9 +64,13 @@ const FIELDS = {
       format: isOneOf(2), rated: isFlag, open_ms: within(1_000, 2_592_000_000),
       bot_fallback: isOneOf("default_action", "bot", "resign"),
     },
-    seat_taken: { ...seated, "client_seed?": (value) => isChosenText(value, 2) },
+    seat_taken: {
+      ...seated, kind: isOneOf("human", "bot", "hosted"), "client_seed?": (value) => isChosenText(value, 2),
+      "owner?": isName, "limit_ms?": within(1_000, 10_000),
+    },
+    default_action: { ...acted, reason: isOneOf("clock", "bot-failed", "player-left", "bot-late") },
     seat_freed: seat,
-    seat_handed_over: { ...seated, reason: isOneOf("clock", "absent", "returned") },
+    seat_handed_over: { ...seated, reason: isOneOf("clock", "absent", "bot-failed", "returned") },
     abort_asked: seat,
     match_aborted: { reason: isOneOf("creator-left", "agreed", "expired") },
   },

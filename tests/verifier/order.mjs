@@ -17,9 +17,14 @@ const WHEN = {
 
 /** Checks of an event. They return who must have written it; by default, the service. */
 const AUTHOR = {
-  seat_taken(match, { data }, fail) {
+  seat_taken(match, { by, data }, fail) {
+    const hasOwner = data.kind === "hosted";
+    const itself = `player:${data.player}`;
     if (match.seats[data.seat] !== null) fail(`seat ${data.seat} is not free`);
-    if (match.rated && data.kind !== "human") fail("a rated match has only people");
+    if (match.rated && data.kind !== "human" && !(hasOwner && by === itself)) fail("a rated match has no such bot");
+    if (hasOwner !== (data.owner !== undefined) || hasOwner !== (data.limit_ms !== undefined)) {
+      fail("the seat of a hosted bot, and no other, has an owner and a limit");
+    }
     if (data.kind === "bot") {
       if (data.client_seed !== undefined) fail("a bot has no client seed");
       if (!["random", ...match.game.bots].includes(data.player)) fail(`no bot ${data.player} plays this game`);
@@ -27,7 +32,9 @@ const AUTHOR = {
     }
     if (data.player === "") fail("a player must have a name");
     if (isSeated(match, data.player)) fail(`${data.player} has a seat already`);
-    return `player:${data.player}`;
+    if (!hasOwner || by === itself) return itself;
+    if (data.client_seed !== undefined) fail("a bot that another player seats has no client seed");
+    return match.creator;
   },
   seat_left: leaver,
   resigned: leaver,
@@ -38,7 +45,10 @@ const AUTHOR = {
   },
   default_action(match, { data }, fail) {
     const occupant = occupantOf(match, data, fail);
-    if (data.reason === "bot-failed" && occupant.kind !== "bot") fail("the seat has no bot that could fail");
+    const ofHosted = ["bot-late", "bot-failed"].includes(data.reason) && isFallback(match, occupant, "default_action");
+    const ofBot = data.reason === "bot-failed" && occupant.kind === "bot";
+    if (data.reason.startsWith("bot-") && !ofHosted && !ofBot) fail("the seat has no bot that could fail in this way");
+    if (data.reason === "clock" && isHosted(occupant)) fail("a hosted bot is late, whatever the clock is");
     if (data.reason === "player-left" && !occupant.resigned) fail(`the player of seat ${data.seat} did not leave`);
     return "worker";
   },
@@ -56,15 +66,18 @@ const AUTHOR = {
     const occupant = occupantOf(match, data, fail);
     if (data.reason === "returned") {
       if (match.rated) fail("in a rated match no seat is taken back");
-      if (data.kind !== "human" || occupant.former !== data.player) fail(`${data.player} did not lose this seat`);
+      const isTheirs = occupant.former === data.player && occupant.owner === undefined;
+      if (data.kind !== "human" || !isTheirs) fail(`${data.player} did not lose this seat`);
       return `player:${data.player}`;
     }
     const [successor = "random"] = match.game.bots;
-    const isClock = data.reason !== "absent";
+    const isFailure = data.reason === "bot-failed";
+    const isClock = data.reason !== "absent" && !isFailure;
+    if (isFailure && !isFallback(match, occupant, "bot")) fail("the seat has no bot that could fail in this way");
     if (isClock && match.clock?.on_timeout !== "bot") fail("the clock of this match does not hand seats over to bots");
-    if (occupant.kind === "bot" || occupant.resigned) fail(`seat ${data.seat} is not played by a person`);
+    if (!isFailure && !isPresent(occupant)) fail(`seat ${data.seat} is not played by a person`);
     if (data.kind !== "bot" || data.player !== successor) fail(`the seat must go to the bot ${successor}`);
-    if (isClock) return "worker";
+    if (isClock || isFailure) return "worker";
     const mayAsk = (other, seat) => isPresent(other) && seat !== data.seat && by === `seat:${seat}`;
     return match.seats.some(mayAsk) ? by : fail(`was not asked for by another person: ${by}`);
   },
@@ -95,24 +108,27 @@ function occupantOf(match, { seat }, fail) {
 }
 
 const isPresent = (occupant) => occupant?.kind === "human" && !occupant.resigned;
+const isHosted = (occupant) => occupant.kind === "hosted" && !occupant.resigned;
+/** Whether a seat has a hosted bot, and this is what follows when it fails. */
+const isFallback = (match, occupant, fallback) => isHosted(occupant) && match.botFallback === fallback;
 const isAgreed = ({ asked, seats }) =>
   asked.size > 0 && seats.every((occupant, seat) => !isPresent(occupant) || asked.has(seat));
 
 function isSeated(match, player) {
-  return match.seats.some((occupant) => occupant?.kind === "human" && occupant.player === player);
+  return match.seats.some((occupant) => occupant && occupant.kind !== "bot" && occupant.player === player);
 }
 
 function leaver(match, { type, by, data }, fail) {
   const occupant = occupantOf(match, data, fail);
-  if (occupant.kind === "bot" || occupant.resigned) fail(`seat ${data.seat} has no person who could leave`);
-  const byClock = type === "resigned" && match.clock?.on_timeout === "resign" && by === "worker";
-  return byClock ? "worker" : `seat:${data.seat}`;
+  if (occupant.kind === "bot" || occupant.resigned) fail(`seat ${data.seat} has nobody who could leave`);
+  const mayLose = isHosted(occupant) ? match.botFallback === "resign" : match.clock?.on_timeout === "resign";
+  return type === "resigned" && mayLose && by === "worker" ? "worker" : `seat:${data.seat}`;
 }
 
 /** Applies an event to the match. */
 const STEP = {
-  seat_taken(match, { seat, player, kind, client_seed = null }) {
-    match.seats[seat] = { player, kind, clientSeed: client_seed, resigned: false };
+  seat_taken(match, { seat, player, kind, client_seed = null, owner, limit_ms }) {
+    match.seats[seat] = { player, kind, clientSeed: client_seed, resigned: false, owner, limitMs: limit_ms };
   },
   seat_left(match, { seat }) {
     match.seats[seat] = null;
@@ -129,8 +145,10 @@ const STEP = {
   },
   seat_handed_over(match, { seat, player, kind }) {
     const before = match.seats[seat];
-    const former = before.kind === "human" ? before.player : before.former;
-    match.seats[seat] = { ...before, player, kind, resigned: false, former: kind === "human" ? undefined : former };
+    const former = before.kind === "bot" ? before.former : before.player;
+    match.seats[seat] = {
+      ...before, player, kind, resigned: false, limitMs: undefined, former: kind === "human" ? undefined : former,
+    };
     match.asked.delete(seat);
     match.mustAbort = isAgreed(match);
   },
@@ -182,6 +200,7 @@ export function begin(first, event, game) {
   return {
     id: first.match, format, game, status: "open", seats: Array(data.seats).fill(null), creator: event.by, at: event.at,
     options: data.options, clock: data.clock, rated: data.rated === true, manualStart: data.manual_start,
+    botFallback: data.bot_fallback,
     commitment: data.seed_commitment,
     expiresAt: event.at + (data.open_ms ?? 0), asked: new Set(), mustAbort: false, drawn: {},
     ...newClock(data.clock, data.seats),

@@ -40,6 +40,7 @@ from service.usecases import match_lifecycle, submit
 from service.usecases.submit import CommandKey
 from tests.service.arena import COUNTDOWN, Arena
 from tests.service.audit.match_files import File, Lines
+from tests.verifier.hosted_provocations import OF_HOSTED
 from tests.verifier.rated_provocations import OF_RATED
 from tests.verifier.verdicts import verdicts
 
@@ -68,7 +69,7 @@ EXEMPT: Final[Mapping[str, str]] = {
     "parse_action: invalid-action": "needs the rules",
     "_ruled: _too_early": "needs the rules",
     "_ruled: illegal": "needs the rules",
-    "_check_expired: seat": "needs the rules",
+    "_check_lost: seat": "needs the rules",
     "ring: is not the next bell": "needs the rules",
     "_score: is scored before the match is over": "needs the rules",
     "check_running: match-suspended": "another rule refuses too: a suspended match has no open decisions",
@@ -295,6 +296,7 @@ PROVOCATIONS: Final[tuple[Callable[[Arena], str], ...]] = (
     a_seat_replaced_that_is_not_absent,
     an_absent_seat_replaced_by_its_player,
     *OF_RATED,
+    *OF_HOSTED,
 )
 
 

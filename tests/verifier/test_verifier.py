@@ -20,7 +20,7 @@ from service.ops.simulate import play
 from tests.length import LENGTH
 from tests.playthroughs.record import cases
 from tests.service.arena import ENDLESS, Arena
-from tests.service.audit import forged_events, forged_files, match_files
+from tests.service.audit import forged_events, forged_files, forged_hosted, match_files
 from tests.service.audit.match_files import GOOD, OLD, File, Lines, lines_of, toy
 from tests.service.games.toy.game import TOY
 from tests.verifier.verdicts import FOLDER, Verdict, run, verdicts
@@ -131,11 +131,11 @@ NEEDS_THE_RULES: Final = {
 
 
 def forgeries() -> Iterator[tuple[str, Lines]]:
-    for forgery in forged_events.ALL:
+    for forgery in (*forged_events.ALL, *forged_hosted.ALL):
         file = File(forgery.lines())
         forgery(file)
         yield f"{forgery.kind}: {forgery.name}", file.sealed()
-    for forge, lines in forged_files.ALL.items():
+    for forge, lines in {**forged_files.ALL, **forged_hosted.FILES}.items():
         file = File(lines())
         forge(file)
         yield forge.__name__, file.sealed()

@@ -60,8 +60,15 @@ class World:
 
     def worker(self, role: Role = "all", /, **settings: str) -> subprocess.Popen[bytes]:
         """A worker process."""
+        return self._process("workers", role, **settings)
+
+    def calls(self, **settings: str) -> subprocess.Popen[bytes]:
+        """A process that calls webhooks, also on this machine."""
+        return self._process("workers.calls", **{"MOONSTONE_LOOPBACK_CALLS": "1", **settings})
+
+    def _process(self, *module: str, **settings: str) -> subprocess.Popen[bytes]:
         environ = {**os.environ, **self.environ, **settings}
-        command = [sys.executable, "-m", "workers", role]
+        command = [sys.executable, "-m", *module]
         process = subprocess.Popen(command, cwd=ROOT, env=environ, stdin=subprocess.DEVNULL)
         self.processes.append(process)
         return process

@@ -9,7 +9,7 @@ from flask.testing import FlaskClient
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.http.strict_json import JSON, MAX_DEPTH, MAX_INTEGER, BadJSON, loads
+from service.repository.strict_json import JSON, MAX_DEPTH, MAX_INTEGER, BadJSON, loads
 from tests.api.conftest import TOKEN, problem
 
 REFUSED = {

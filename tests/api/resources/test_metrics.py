@@ -104,6 +104,9 @@ def test_overdue_seconds_are_shown_while_the_log_answers() -> None:
     assert found["moonstone_erasures_waiting"] == found["moonstone_ratings_waiting"] == 0
     ports.log.rearm(bots.id, bots.head.version, {"rating": now})
     assert samples(client.get("/metrics").text)["moonstone_ratings_waiting"] == 1
+    assert (found["moonstone_erasures_waiting"], found["moonstone_calls_overdue_seconds"]) == (0, 0)
+    ports.webhooks.watch(("m",), now - 3_000)
+    assert samples(client.get("/metrics").text)["moonstone_calls_overdue_seconds"] == 3
     clock = MatchClock(turn_seconds=5)
     match = create(ports, "pl_a", NewMatch(game="monsters_on_the_moon", seats=1, clock=clock), "key 2").match
     join(ports, "pl_a", match.id, "join")

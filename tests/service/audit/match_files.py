@@ -5,12 +5,11 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 import msgspec
 
 from events.record import canonical, digest
-from service.audit.match_file import export
 from service.automation.bot_turns import advance, suspend
 from service.automation.deadlines import enforce, extend, resume
 from service.automation.expiry import expire
@@ -25,9 +24,10 @@ from service.match.redaction import legal_actions
 from service.usecases import match_lifecycle, mid_match
 from service.usecases.match_lifecycle import start
 from tests.service.arena import COUNTDOWN, Arena, person
-
-Lines: TypeAlias = tuple[bytes, ...]
-"""Without the newlines: the first line, then an event for each version."""
+from tests.service.audit.hosted_files import hosted, hosted_lost, hosted_rated, hosted_resigned
+from tests.service.audit.playing import Lines as Lines
+from tests.service.audit.playing import lines_of as lines_of
+from tests.service.audit.playing import their_turn, turn_of
 
 CLOCKS: Final[dict[str, dict[str, Any]]] = {
     "monkeys_on_the_moon": {"turn_seconds": 60, "on_timeout": "resign"},
@@ -74,10 +74,6 @@ class File:
     def insert(self, version: int, kind: str, data: dict[str, Any], by: str = "worker") -> None:
         at = self.events[version - 1]["at"]
         self.events.insert(version, {"type": kind, "at": at, "by": by, "data": data, "salt": "0" * 32})
-
-
-def lines_of(arena: Arena, table: str) -> Lines:
-    return tuple(line[:-1] for line in export(arena.ports, arena.match(table)))
 
 
 @cache
@@ -149,7 +145,7 @@ def banks() -> Lines:
     arena.wait(700)
     start(arena.ports, "host", table, arena.new_key())
     for _ in range(3):
-        _their_turn(arena, table)
+        their_turn(arena, table)
     arena.ring(table)
     arena.play_out(table)
     return lines_of(arena, table)
@@ -161,7 +157,7 @@ def resigning() -> Lines:
     arena = Arena()
     table = arena.create("monkeys_on_the_moon", 2, clock={"turn_seconds": 30, "on_timeout": "resign"})
     arena.join(table, "anna", "ben")
-    _their_turn(arena, table)
+    their_turn(arena, table)
     arena.ring(table)
     arena.play_out(table)
     return lines_of(arena, table)
@@ -183,7 +179,7 @@ def agreed() -> Lines:
     """A match without a clock: an absent person loses the seat, takes it back, and later all agree to abort the match."""
     arena = Arena()
     table = arena.monkeys("anna", "ben", bots=("random",))
-    absent = _turn(arena, table)
+    absent = turn_of(arena, table)
     other = {"anna": "ben", "ben": "anna"}[absent]
     arena.wait(ABSENCE_MS)
     match = arena.match(table)
@@ -194,7 +190,7 @@ def agreed() -> Lines:
     mid_match.take_back(arena.ports, absent, table, arena.new_key())
     mid_match.ask_abort(arena.ports, other, table, arena.new_key())
     for _ in range(40):  # until it is the turn of the one who asked, whose move takes back the request
-        name = _turn(arena, table)
+        name = turn_of(arena, table)
         arena.act(table, name)
         if name == other:
             break
@@ -211,7 +207,7 @@ def rated() -> Lines:
     options = {"treachery": True}
     table = arena.create("monkeys_on_the_moon", 2, clock=clock, options=options, rated=True)
     arena.join(table, "anna", "ben")
-    _their_turn(arena, table)
+    their_turn(arena, table)
     arena.ring(table)
     arena.play_out(table)
     return lines_of(arena, table)
@@ -246,6 +242,10 @@ GOOD: Final[tuple[Callable[[], Lines], ...]] = (
     agreed,
     left,
     rated,
+    hosted,
+    hosted_lost,
+    hosted_resigned,
+    hosted_rated,
 )
 
 
@@ -287,22 +287,3 @@ def played(name: str) -> Lines:
             arena.leave(table, player)
     arena.play_out(table)
     return lines_of(arena, table)
-
-
-def _turn(arena: Arena, table: str) -> str:
-    """Plays the turns of bots; the person whose turn is next."""
-    while True:
-        arena.work(table)
-        match = arena.match(table)
-        (decision,) = match.decisions()
-        name = person(match, decision.seat)
-        if name is not None:
-            return name
-        arena.time = max(arena.time, decision.plays_at or 0)
-
-
-def _their_turn(arena: Arena, table: str) -> None:
-    """Plays the turns of bots, and then a person's action after three seconds."""
-    name = _turn(arena, table)
-    arena.wait(3_000)
-    arena.act(table, name)

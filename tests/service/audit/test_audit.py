@@ -14,7 +14,7 @@ from service.audit.verify import CHECKS, Fault, verify
 from service.games.protocol import AnyGame
 from service.games.registry import GAMES as REGISTERED
 from tests.service.arena import ENDLESS
-from tests.service.audit import forged_events, forged_files, forged_format_2
+from tests.service.audit import forged_events, forged_files, forged_format_2, forged_hosted
 from tests.service.audit.forged_events import UNKNOWN_BOT
 from tests.service.audit.forged_format_2 import OF_FORMAT_2, Found
 from tests.service.audit.match_files import GOOD, OLD, File, Lines, toy
@@ -52,12 +52,14 @@ def test_the_good_files_have_every_kind_of_event() -> None:
         ("match_suspended", "KeyError"), ("match_resumed", None), ("match_scored", None), ("seed_revealed", None),
         ("match_aborted", "creator-left"), ("match_aborted", "expired"), ("match_aborted", "agreed"), ("abort_asked", None),
         ("seat_freed", None), ("seat_handed_over", "clock"), ("seat_handed_over", "absent"), ("seat_handed_over", "returned"),
+        ("default_action", "bot-late"), ("seat_handed_over", "bot-failed"),
     }  # fmt: skip
 
 
+EVENTS: Final = (*forged_events.ALL, *forged_hosted.ALL)
 FORGED: Final[Mapping[str, tuple[Callable[[], Lines], Callable[[File], Found]]]] = {
-    **{f"{forgery.kind}: {forgery.name}": (forgery.lines, forgery) for forgery in forged_events.ALL},
-    **{forge.__name__: (lines, forge) for forge, lines in forged_files.ALL.items()},
+    **{f"{forgery.kind}: {forgery.name}": (forgery.lines, forgery) for forgery in EVENTS},
+    **{forge.__name__: (lines, forge) for forge, lines in {**forged_files.ALL, **forged_hosted.FILES}.items()},
 }
 ONLY_IN_FORMAT_2: Final = {*OF_FORMAT_2, *forged_events.FORMAT_2}
 FORGERIES: Final = [

@@ -15,7 +15,7 @@ def forget(arena: Arena, table: str) -> None:
     match = arena.match(table)
     arena.log.rearm(table, match.head.version, {"open": None})
     arena.index.unfile(table, match.created_at, facets_of(match))
-    for player in match.people:
+    for player in match.players:
         arena.index.release_seat(player, table, match.created_at)
         arena.index._own_lists[player, "public"].clear()
 

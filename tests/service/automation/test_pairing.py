@@ -324,7 +324,7 @@ def test_everyone_accepts_everyone_s_rating_and_who_waits_longest_is_first(
     put_together(arena.ports)
     matches = [find(arena.ports, player, _id(arena, player)).match for player in ("anna", "ben", "carl", "dora")]
     first = next((match for match in matches if match is not None), None)
-    found = {} if first is None else arena.match(first).people
+    found = {} if first is None else arena.match(first).players
     assert set(found) == together
 
 
@@ -337,4 +337,4 @@ def test_rated_seeks_lead_to_a_rated_match_and_meet_no_others() -> None:
     assert put_together(arena.ports) == 1
     match = arena.match(find(arena.ports, "ben", _id(arena, "ben")).match or "")
     assert match.created.rated is True
-    assert match.people == {"ben", "carl"}
+    assert match.players == {"ben", "carl"}

@@ -147,7 +147,7 @@ ONLY_IN_FORMAT_2: Final = [
     ("seat_handed_over", {"seat": 0, "player": "random", "kind": "bot", "reason": "clock"}),
     ("match_aborted", {"reason": "expired"}),
     ("match_aborted", {"reason": "agreed"}),
-    ("seat_taken", {"seat": 1, "player": "pl_bot", "kind": "hosted"}),
+    ("seat_taken", {"seat": 1, "player": "bt_bot", "kind": "hosted", "owner": "anna", "limit_ms": 5_000}),
     ("default_action", {"seat": 0, "action": {"type": "keep"}, "effects": [], "reason": "bot-late"}),
 ]
 

@@ -242,3 +242,70 @@ def test_equal_ranks_of_equal_players_change_no_skill() -> None:
     assert first == second
     assert abs(first.mu - INITIAL.mu) <= 1
     assert first.sigma < INITIAL.sigma
+
+
+# --- hosted bots ------------------------------------------------------------------------------------------------------
+
+
+def hosted_entry(*players: tuple[str, str | None], met: Mapping[str, int] | None = None) -> MatchRated:
+    """The entry of a match of players, each with the owner of a hosted bot, or None."""
+    placed = [
+        Placing(player, "human" if owner is None else "hosted", rank, owner)
+        for rank, (player, owner) in enumerate(players, 1)
+    ]
+    return rate(MATCH, placed, {}, met or {})
+
+
+@pytest.mark.parametrize(
+    ("players", "counted"),
+    [
+        ((("p0", None), ("bt_1", "ella")), True),
+        ((("bt_1", "ella"), ("bt_2", "finn")), True),
+        ((("bt_1", "ella"), ("bt_2", "ella")), False),
+        ((("ella", None), ("bt_1", "ella")), False),
+        ((("p0", None), ("bt_1", "ella"), ("bt_2", "ella")), False),
+    ],
+)
+def test_a_match_of_two_bots_of_one_owner_or_of_a_bot_and_its_owner_does_not_count(
+    players: tuple[tuple[str, str | None], ...], counted: bool
+) -> None:
+    entry = hosted_entry(*players)
+    assert entry.counted is counted
+    assert [seat.owner or None for seat in entry.seats] == [owner for _, owner in players]
+    assert all((seat.before == seat.after) is not counted for seat in entry.seats)
+
+
+def test_the_matches_of_all_bots_of_an_owner_count_together() -> None:
+    first = hosted_entry(("p0", None), ("bt_1", "ella"))
+    assert first.pairs == pairs_of(("p0", "ella"), 0)
+    met = dict.fromkeys(first.pairs, COUNTED_A_DAY)
+    for other in (("bt_2", "ella"), ("ella", None)):
+        assert not hosted_entry(("p0", None), other, met=met).counted
+    assert hosted_entry(("p0", None), ("bt_3", "finn"), met=met).counted
+
+
+def test_two_bots_of_one_owner_are_one_opponent() -> None:
+    standings: Mapping[str, Standing] = {}
+    for bot in ("bt_1", "bt_2", "ella"):
+        entry = hosted_entry(("p0", None), (bot, None if bot == "ella" else "ella"))
+        standings = {**standings, **step(standings, {}, entry)[0]}
+    assert standings["p0"].opponents == ("ella",)
+    assert standings["bt_1"].kind == "hosted"
+
+
+def test_a_hosted_bot_that_failed_ranks_behind_all_that_stayed_and_is_rated_itself() -> None:
+    arena = Arena()
+    bot = arena.host("bt_bot", "ella")
+    table = arena.create("monkeys_on_the_moon", 2, clock={"turn_seconds": 30}, rated=True, bot_fallback="bot")
+    arena.join(table, "anna", bot)
+    while arena.match(table).seats[1] is not None and arena.match(table).seats[1].kind == "hosted":  # type: ignore[union-attr]
+        (decision,) = arena.match(table).decisions()
+        if decision.called_at is None:
+            arena.act(table, "anna")
+        else:
+            arena.ring(table)
+    match = arena.play_out(table)
+    assert placings(match, order_of_leaving(arena.events(table))) == (
+        Placing("anna", "human", 1),
+        Placing("bt_bot", "hosted", 2, "ella"),
+    )

@@ -212,8 +212,8 @@ def test_the_texts_of_leaving_and_of_running_out_of_time_differ() -> None:
     assert found == [
         "The player in seat 0 leaves the match.",
         "Platz 0 verlässt die Partie.",
-        f"The time of seat {seat} ran out: its player is out of the match.",
-        f"Die Zeit von Platz {seat} war um: Wer ihn hatte, ist aus der Partie.",
+        f"The time of seat {seat} ran out, or its bot failed: its player is out of the match.",
+        f"Die Zeit von Platz {seat} war um, oder sein Bot versagte: Wer ihn hatte, ist aus der Partie.",
     ]
 
 

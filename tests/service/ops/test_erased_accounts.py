@@ -17,8 +17,11 @@ from service.ops import maintenance
 from service.ops.cli import main
 from service.ops.connection import CannotOperate
 from service.repository.accounts import Player, Token
+from service.repository.bots import Bot
+from service.repository.signing import SigningKey
 from service.settings import read
-from service.usecases import accounts, erasure, recovery, seeking
+from service.usecases import accounts, erasure, hosted_bots, recovery, seeking, webhooks
+from service.usecases.hosted_bots import BotSettings
 from service.usecases.match_lifecycle import create, join
 from tests.service.arena import refused
 
@@ -60,13 +63,15 @@ def test_an_account_of_a_backup_is_erased_again_by_a_list_and_otherwise_the_rest
     ports = service.ports
     (ann, token), (ben, _) = (accounts.sign_up(ports, name) for name in ("Ann", "Ben"))
     code = recovery.renew_code(ports, ann)
+    webhooks.add(ports, ann.id, "https://moon.example/", ["finished"])
+    bot, *_ = hosted_bots.create(ports, ann, BotSettings(name="Deep"))
     match = create(ports, ann.id, NewMatch(game="ape_town", seats=2, bots=("random",)), "create").match
     join(ports, ann.id, match.id, "join")
     backup = tmp_path / "backup"
     maintenance.backup(environ, backup, print)
     erasure.erase(ports, ann.id)
     listed = CliRunner().invoke(main, ["erased"], env=environ, catch_exceptions=False)
-    assert listed.output.split()[0] == ann.id
+    assert listed.output.split()[::2] == [bot.id, ann.id]
     file = tmp_path / "erased"
     file.write_text(listed.output)
 
@@ -79,12 +84,15 @@ def test_an_account_of_a_backup_is_erased_again_by_a_list_and_otherwise_the_rest
     restored = empty("restored")
     result = CliRunner().invoke(main, ["restore", str(backup), "--erased", str(file)], env=restored)
     assert result.exit_code == 0, result.output
-    assert "erased 1 accounts again" in result.output
+    assert "erased 2 accounts again" in result.output
     again = opened(restored, stack).ports
     with pytest.raises(Refused, match="token-invalid"):
         accounts.authenticate(again, token)
     refused("recovery-code-invalid", recovery.recover, again, code)
     assert again.accounts.players([ann.id, ben.id]) == {ben.id: ben}
+    assert again.webhooks.of((ann.id,)) == {}
+    assert again.bots.find((bot.id,)) == {}
+    assert list(again.bots.of(ann.id)) == []
     Erasures(again).step()
     holder = again.history.newest(match.id)[0].seats[1]
     assert holder is not None
@@ -184,6 +192,8 @@ def test_a_check_finds_what_is_left_of_an_erased_account(empty: Callable[[str], 
         service.ports.accounts.add(Player(ann.id, "Ann", 1), "digest")
         send(client, ("DEL", "token:digest"), ("HDEL", f"account:{ann.id}", "token:digest"))
 
+    bot = Bot("bt_1", ann.id, 0, ("ape_town",), "", True, "owner", 1, 5_000, SigningKey("bot"))
+
     def add_match() -> str:
         return create(service.ports, ann.id, NewMatch(game="ape_town", seats=2), "create").match.id
 
@@ -203,6 +213,16 @@ def test_a_check_finds_what_is_left_of_an_erased_account(empty: Callable[[str], 
             lambda: seeking.seek(service.ports, ann.id, NewMatch("ape_town", 2), "key", 600),
             lambda: [service.ports.seeks.remove(one.seek) for one in service.ports.seeks.waiting()],
             "its seek",
+        ),
+        (
+            lambda: service.ports.bots.add(bot, 1),
+            lambda: service.ports.bots.remove(bot.id, ann.id),
+            "or a bot",
+        ),
+        (
+            lambda: webhooks.add(service.ports, ann.id, "https://moon.example/", ["finished"]),
+            lambda: service.ports.webhooks.erase(ann.id),
+            "a webhook",
         ),
         (add_match, lambda: None, "still takes part in match"),
     ]

@@ -147,7 +147,7 @@ def test_a_check_adds_open_matches_to_the_lists_that_lost_them(
         store.ports.index.unfile(match.id, match.created_at, facets_of(match))
         store.ports.log.rearm(match.id, match.head.version, {"open": None})
         store.ports.index.move(match.id, match.created_at, match.creator, None, private=match.created.private)
-        for player in match.people:
+        for player in match.players:
             store.ports.index.release_seat(player, match.id, match.created_at)
     assert lists(store.ports, *lobby.players) != before
     assert store.check()

@@ -223,7 +223,7 @@ def test_faults_that_an_operator_can_fix_are_reported_in_a_sentence(tmp_path: Pa
 def test_a_hanging_server_delays_the_end_by_at_most_ten_seconds(serve: Callable[[], Serving], part: str) -> None:
     def ended() -> float:
         running = serve()
-        until(lambda: len(running.pids("-m workers")) == 3, TIMEOUT_S, "the workers run")
+        until(lambda: len(running.pids("-m workers")) == 4, TIMEOUT_S, "the workers and the calls run")
         servers = {Path(f"/proc/{pid}/cwd").resolve().name: pid for pid in running.processes()}
         os.kill(servers[part], signal.SIGSTOP)
         requested_at = time.monotonic()

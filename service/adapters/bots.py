@@ -1,0 +1,106 @@
+"""Hosted bots on the log's server.
+
+`bot:<id>` has what is stored of a bot, as JSON. `bots:of:<owner>` is a hash from the ids of an owner's bots to the times at
+which they were added, `bots:public` a sorted set of the ids of public bots, all with score 0, and `bots:in:<id>` a hash from
+matches to the times at which a bot was admitted to them. Each command uses one key, so a cluster needs no hash tags.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+import msgspec
+from redis import Redis, RedisCluster
+
+from events.record import MatchId
+from events.redis_log import send
+from events.redis_pool import Command
+from service.observability import failpoints
+from service.repository.bots import Bot
+
+PUBLIC: Final = "bots:public"
+_ADMIT: Final = """
+if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 0 and redis.call('HLEN', KEYS[1]) >= tonumber(ARGV[3]) then
+  return 0
+end
+redis.call('HSETNX', KEYS[1], ARGV[1], ARGV[2])
+return 1
+"""
+"""KEYS a hash of times; ARGV a field, its time, and how many fields there may be."""
+
+_bot: Final = msgspec.json.Decoder(Bot).decode
+_encode: Final = msgspec.json.Encoder().encode
+
+
+class RedisBots:
+    """`Bots`; raises LogUnavailable if the server does not answer."""
+
+    def __init__(self, client: Redis | RedisCluster) -> None:
+        self._client = client
+
+    def add(self, bot: Bot, limit: int) -> bool:
+        # In this order: an id in the owner's list without a bot can be removed, and a bot that no list has could not.
+        (added,) = send(self._client, ("EVAL", _ADMIT, 1, _owner_key(bot.owner), bot.id, bot.created_at, limit))
+        if added:
+            failpoints.point("bot-listed")
+            send(self._client, ("SET", _bot_key(bot.id), _encode(bot)), _listed(bot))
+        return bool(added)
+
+    def change(self, bot: Bot) -> bool:
+        (written,) = send(self._client, ("SET", _bot_key(bot.id), _encode(bot), "XX"))
+        if written:
+            send(self._client, _listed(bot))
+        return bool(written)
+
+    def remove(self, bot: str, owner: str) -> None:
+        keys = (_bot_key(bot), _match_key(bot))
+        send(self._client, ("ZREM", PUBLIC, bot), *(("DEL", key) for key in keys))
+        send(self._client, ("HDEL", _owner_key(owner), bot))
+
+    def find(self, ids: Sequence[str]) -> Mapping[str, Bot]:
+        stored: list[bytes | None] = send(self._client, *(("GET", _bot_key(one)) for one in ids)) if ids else []
+        return {bot.id: bot for bot in (_bot(record) for record in stored if record)}
+
+    def of(self, owner: str) -> Sequence[str]:
+        times = self._times(_owner_key(owner))
+        return sorted(times, key=lambda one: (times[one], one))
+
+    def owners(self) -> Iterator[str]:
+        for key in self._client.scan_iter(match=_owner_key("*"), count=1_000):
+            yield key.decode().removeprefix(_owner_key(""))
+
+    def public(self, after: str, limit: int) -> Sequence[str]:
+        found: list[bytes]
+        (found,) = send(self._client, ("ZRANGE", PUBLIC, f"({after}", "+", "BYLEX", "LIMIT", 0, limit))
+        return [one.decode() for one in found]
+
+    def admit(self, bot: str, match_id: MatchId, at: int, limit: int) -> bool:
+        (admitted,) = send(self._client, ("EVAL", _ADMIT, 1, _match_key(bot), match_id, at, limit))
+        return bool(admitted)
+
+    def release(self, bot: str, match_id: MatchId) -> None:
+        send(self._client, ("HDEL", _match_key(bot), match_id))
+
+    def admitted(self, bot: str) -> Mapping[MatchId, int]:
+        return self._times(_match_key(bot))
+
+    def _times(self, key: str) -> Mapping[str, int]:
+        stored: Mapping[bytes, bytes]
+        (stored,) = send(self._client, ("HGETALL", key))
+        return {name.decode(): int(at) for name, at in stored.items()}
+
+
+def _listed(bot: Bot) -> Command:
+    """The command by which the public list has a bot, or does not have it."""
+    return ("ZADD", PUBLIC, 0, bot.id) if bot.public else ("ZREM", PUBLIC, bot.id)
+
+
+def _bot_key(bot: str) -> str:
+    return f"bot:{bot}"
+
+
+def _owner_key(owner: str) -> str:
+    return f"bots:of:{owner}"
+
+
+def _match_key(bot: str) -> str:
+    return f"bots:in:{bot}"

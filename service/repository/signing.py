@@ -1,0 +1,49 @@
+"""Signatures of requests that the service sends, as Standard Webhooks describes them (standardwebhooks.com, version 1).
+
+A secret is derived from the store's secret, the name of its key and a number, so nothing of it is stored.
+"""
+
+import base64
+import hmac
+from collections.abc import Mapping
+from typing import Final
+
+import msgspec
+from msgspec.structs import replace
+
+from events.record import canonical
+
+PREFIX: Final = "whsec_"
+OVERLAP_MS: Final = 24 * 3_600_000
+"""How long the previous secret stays valid after a renewal."""
+
+
+class SigningKey(msgspec.Struct, frozen=True):
+    """The key of one receiver. `name` is unique among all keys, such as `webhook:wh_1`. `renewed_at` is in server milliseconds."""
+
+    name: str
+    number: int = 1
+    renewed_at: int | None = None
+
+    def renewed(self, now: int) -> "SigningKey":
+        return replace(self, number=self.number + 1, renewed_at=now)
+
+    def secret(self, store_secret: bytes) -> str:
+        """The newest secret, in the form that receivers get and the libraries take."""
+        return PREFIX + base64.b64encode(self._secret(store_secret, self.number)).decode()
+
+    def headers(self, store_secret: bytes, message: str, now: int, body: bytes) -> Mapping[str, str]:
+        """The headers that sign a body. `message` is an id that stays the same if the message is sent again.
+
+        For a day after a renewal there are two signatures, so that a receiver may use either secret.
+        """
+        at = str(now // 1000)
+        signed = b".".join((message.encode(), at.encode(), body))
+        is_overlap = self.renewed_at is not None and now - self.renewed_at < OVERLAP_MS
+        numbers = (self.number, self.number - 1) if is_overlap else (self.number,)
+        digests = (hmac.digest(self._secret(store_secret, number), signed, "sha256") for number in numbers)
+        signatures = " ".join(f"v1,{base64.b64encode(digest).decode()}" for digest in digests)
+        return {"webhook-id": message, "webhook-timestamp": at, "webhook-signature": signatures}
+
+    def _secret(self, store_secret: bytes, number: int) -> bytes:
+        return hmac.digest(store_secret, b"signing:" + canonical([self.name, number]), "sha256")

@@ -1,0 +1,73 @@
+"""The tasks of a player: its open decisions in all of its matches, for a bot that pulls them."""
+
+import time
+from collections.abc import Callable, Collection, Sequence
+from typing import Final
+
+from events.record import MatchId
+from service.match.model import Match
+from service.match.redaction import own_decisions
+from service.match.task import Task, task, task_id
+from service.repository.ports import Ports, news_of
+from service.subscriptions.streams import HANG_UP_CHECK_S, Streams
+
+MAX_MATCHES: Final = 200
+"""Of a player with more matches that are not over, only the newest are looked at."""
+MAX_TASKS: Final = 20
+"""Maximum number of tasks in one answer."""
+_NEVER: Final = 2**53
+
+
+def open_tasks(ports: Ports, player: str, language: str, seen: Collection[str] = ()) -> tuple[Task, ...]:
+    """The tasks of a player, those with the earliest deadline first, except those whose ids are in `seen`."""
+    return _tasks(_matches(ports, player), player, language, seen)
+
+
+def wait_for_tasks(
+    ports: Ports,
+    streams: Streams,
+    player: str,
+    language: str,
+    seen: Collection[str],
+    seconds: float,
+    hung_up: Callable[[], bool],
+) -> tuple[Task, ...]:
+    """As `open_tasks`, but waits for the first task.
+
+    Returns no task after `seconds`, or once the client has hung up or the server stops.
+    """
+    until = time.monotonic() + seconds
+    with streams.feed.waiter() as waiter:
+        followed: Sequence[MatchId] = ()
+        while True:
+            waiter.follow([news_of(player), *followed])
+            matches = _matches(ports, player)
+            known, followed = set(followed), [match.id for match in matches]
+            if known == set(followed):
+                found = _tasks(matches, player, language, seen)
+                left = until - time.monotonic()
+                if found or left <= 0 or streams.stopping or hung_up():
+                    return found
+                # A wake-up may be lost, so the log is also read without one.
+                waiter.wait(min(left, HANG_UP_CHECK_S))
+            waiter.take()
+
+
+def _matches(ports: Ports, player: str) -> Sequence[Match]:
+    entries = ports.index.matches_of(player, "active", None, MAX_MATCHES)
+    found = ports.history.newest_each([entry.match_id for entry in entries])
+    return [match for match in found.values() if isinstance(match, Match)]
+
+
+def _tasks(matches: Sequence[Match], player: str, language: str, seen: Collection[str]) -> tuple[Task, ...]:
+    waiting = []
+    for match in matches:
+        seat = match.seat_of(player)
+        # Only what the seat may see, since the order of the tasks shows it.
+        decisions = () if seat is None else own_decisions(match, seat)
+        if seat is not None and decisions and task_id(match, decisions[0]) not in seen:
+            deadline = decisions[0].deadline
+            waiting.append((_NEVER if deadline is None else deadline, match.id, match, seat))
+    waiting.sort(key=lambda one: one[:2])
+    found = (task(match, seat, language) for _, _, match, seat in waiting)
+    return tuple([made for made in found if made is not None][:MAX_TASKS])

@@ -1,0 +1,45 @@
+"""The loop of the process `calls` in a thread of a test, so that the test can shorten its time limits."""
+
+import asyncio
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from threading import Thread
+
+from events.redis_log import send
+from service.adapters.outgoing import Client
+from tests.workers.world import World
+from workers.calls import KINDS, Calls
+from workers.lane import Kind, Lane, Slots
+
+
+@contextmanager
+def calling(world: World, kinds: Mapping[str, Kind] = KINDS) -> Iterator[None]:
+    started: list[tuple[asyncio.AbstractEventLoop, Calls]] = []
+
+    async def work() -> None:
+        with ThreadPoolExecutor(4) as executor:
+            async with Client(loopback=True) as client:
+                calls = Calls(Lane(world.service.ports, client, Slots(), executor), kinds=kinds)
+                started.append((asyncio.get_running_loop(), calls))
+                await calls.run()
+
+    thread = Thread(target=lambda: asyncio.run(work()))
+    thread.start()
+    try:
+        yield
+    finally:
+        for loop, calls in started:
+            loop.call_soon_threadsafe(calls.stop)
+        thread.join(30)
+        assert not thread.is_alive()
+
+
+def end_leases(world: World) -> None:
+    """Make all that is due or claimed due now, as if the leases of a killed process were over."""
+    client = world.service.log_client
+    for pattern in ("due:*:news", "due:*:delivery", "webhooks:*:pending"):
+        for key in client.scan_iter(match=pattern, count=1000):
+            (members,) = send(client, ("ZRANGE", key, 0, -1))
+            for member in members:
+                send(client, ("ZADD", key, 1, member))

@@ -1,0 +1,61 @@
+"""The handlers of webhooks in the process `calls`: news become deliveries, and deliveries are attempted."""
+
+import asyncio
+from typing import Final
+from urllib.parse import urlsplit
+
+from service.errors import Corrupt, Refused
+from service.observability import failpoints
+from service.repository.webhooks import Delivery
+from service.subscriptions import webhook_delivery, webhook_news
+from service.subscriptions.webhook_delivery import MAX_ANSWER_BYTES, TIMEOUT_S, Request
+from workers.lane import Claimed, Kind, Lane
+
+AT_ONCE: Final = 8
+"""Maximum number of deliveries of one player that are attempted at once."""
+LEASE_MS: Final = 30_000
+"""More than an attempt takes."""
+PLAYER: Final = "player:"
+"""What the names of players in due sets begin with (`news_of`)."""
+UNREADABLE_PAUSE_MS: Final = 600_000
+
+
+async def collect_news(lane: Lane, due: Claimed) -> None:
+    """Make the deliveries of a match or of a player."""
+    if due.id.startswith(PLAYER):
+        await lane.run(webhook_news.collect_beside_matches, lane.ports, due.id.removeprefix(PLAYER), due.until)
+        return
+    try:
+        await lane.run(webhook_news.collect, lane.ports, due.id)
+    except (Corrupt, Refused):  # an older or damaged match; it is looked at again, in case this changes
+        await lane.run(lane.ports.webhooks.postpone, due.id, lane.ports.now() + UNREADABLE_PAUSE_MS)
+
+
+async def deliver(lane: Lane, due: Claimed) -> None:
+    """Attempt the deliveries of a player that are due."""
+    player = due.id.removeprefix(PLAYER)
+    taken = await lane.run(lane.ports.webhooks.take, player, lane.ports.now(), LEASE_MS, AT_ONCE)
+    failpoints.point("delivery-taken")
+    await asyncio.gather(*(_attempt(lane, player, delivery) for delivery in taken))
+
+
+async def _attempt(lane: Lane, player: str, delivery: Delivery) -> None:
+    try:
+        made = await lane.run(webhook_delivery.request, lane.ports, player, delivery)
+    except (Corrupt, Refused):
+        made = "dropped"
+    if not isinstance(made, Request):
+        await lane.run(webhook_delivery.settle, lane.ports, player, delivery, made)
+        return
+    with lane.slots.taken(urlsplit(made.url).hostname or "", player) as is_free:
+        if not is_free:
+            await lane.run(webhook_delivery.postpone, lane.ports, player, delivery)
+            return
+        result = await lane.client.post(
+            made.url, made.body, made.headers, timeout_s=TIMEOUT_S, max_bytes=MAX_ANSWER_BYTES
+        )
+    await lane.run(webhook_delivery.note, lane.ports, player, delivery, result)
+
+
+NEWS_KIND: Final = Kind(collect_news, lease_ms=10_000, limit=16)
+DELIVERY_KIND: Final = Kind(deliver, LEASE_MS, limit=512)
