@@ -35,6 +35,8 @@ def _at_the_table(person: Person, game: str = "Ape Town") -> None:
     if not is_known:
         person.page.get_by_role("textbox", name="Name").fill(person.name)
         person.page.locator("dialog .primary").click()
+        expect(person.page.locator("dialog .copy-field")).to_be_visible()
+        person.page.locator("dialog .primary").click()
     expect(person.page.locator(".sentence[aria-disabled=false]").first).to_be_visible()
     expect(person.page.locator(".picture svg")).to_be_visible()
 
@@ -54,7 +56,14 @@ def test_axe_finds_nothing_on_any_page(people: People, scheme: str, width: int) 
     found = {"lobby": _violations(page)}
     page.get_by_role("button", name="Choose a name").click()
     found["sign-up"] = _violations(page)
+    page.get_by_role("button", name="I have an account already").click()
+    found["sign-in"] = _violations(page)
+    page.get_by_role("button", name="Cancel").click()
     person.give_name()
+    person.visit("account")
+    expect(page.locator(".token")).to_be_visible()
+    page.locator("summary", has_text="A token for a program").click()
+    found["account"] = _violations(page)
     person.visit("new")
     expect(page.locator(".form form")).to_be_visible()
     found["create"] = _violations(page)
@@ -84,6 +93,9 @@ def test_the_keyboard_alone_plays(people: People, game: str) -> None:
     page.keyboard.press("Enter")
     expect(page.get_by_role("textbox", name="Name")).to_be_focused()
     page.keyboard.type("Ada")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Your recovery code")).to_be_focused()
+    _tab_to(page, "dialog .primary")
     page.keyboard.press("Enter")
     for _ in range(MOVES):
         before = person.look()["version"]

@@ -16,6 +16,7 @@ from service.errors import Corrupt, Refused
 from service.match import due_times as kinds
 from service.match.rating import command_of, first_line, stream_of
 from service.repository.ports import ENDING_MS
+from service.views import match_views
 from service.views import ratings as views
 from tests.service.arena import Arena
 
@@ -263,3 +264,21 @@ def test_the_entry_of_a_match_is_found_by_its_command() -> None:
     assert entry.match == table
     assert views.entry_of(arena.ports, arena.match(other)) is None
     assert command_of(table) == f"rate:{table}"
+
+
+def test_seats_show_the_ratings_that_their_players_have_now_in_that_game() -> None:
+    arena = Arena()
+    table = over(arena, "anna", "ben")
+    (before,) = match_views.summaries(arena.ports, [arena.match(table)])
+    assert [seat.rating for seat in before.seats] == [None, None]
+    rating.rate(arena.ports, table)
+    standings = arena.ports.ratings.standings(GAME, ("anna", "ben"))
+    shown = [standings[player].rating.shown for player in ("anna", "ben")]
+    (after,) = match_views.summaries(arena.ports, [arena.match(table)])
+    assert [seat.rating for seat in after.seats] == shown
+    assert [seat.rating for seat in match_views.see(arena.ports, arena.match(table), 1).seats] == shown
+    bot = arena.join(arena.create(GAME, 3, bots=("high",)), "ben")
+    assert [seat.rating for seat in match_views.see(arena.ports, arena.match(bot), None).seats] == [None, shown[1], None]
+    other = arena.join(arena.create("ape_town", 2), "anna")
+    assert [seat.rating for seat in match_views.see(arena.ports, arena.match(other), None).seats] == [None, None]
+    assert [seat.rating for seat in match_views.summary_without_names(arena.match(table)).seats] == [None, None]
