@@ -15,7 +15,7 @@ export function Row({ match, note = null }) {
   const isOver = match.status === "finished";
   const taken = match.seats.filter((seat) => seat.player !== null);
   const names = taken.map(nameAndRating).join(", ");
-  const winners = (match.outcome?.winners ?? []).map((seat) => match.seats[seat]?.name ?? t("someone")).join(", ");
+  const winners = (match.outcome?.winners ?? []).flatMap((seat) => match.seats[seat] ?? []).map(nameAndRating).join(", ");
   const mySeat = match.seats.some((seat) => seat.player !== null && seat.player === me.value);
   const does = isOver ? t("replay") : match.status === "open" && !mySeat ? t("look_and_join") : mySeat ? t("go_on") : t("watch");
   return html`<a class="match" href=${isOver ? `#/replay/${match.id}` : `#/match/${match.id}`}>

@@ -278,7 +278,11 @@ def test_seats_show_the_ratings_that_their_players_have_now_in_that_game() -> No
     assert [seat.rating for seat in after.seats] == shown
     assert [seat.rating for seat in match_views.see(arena.ports, arena.match(table), 1).seats] == shown
     bot = arena.join(arena.create(GAME, 3, bots=("high",)), "ben")
-    assert [seat.rating for seat in match_views.see(arena.ports, arena.match(bot), None).seats] == [None, shown[1], None]
-    other = arena.join(arena.create("ape_town", 2), "anna")
+    assert [seat.rating for seat in match_views.see(arena.ports, arena.match(bot), None).seats] == [
+        None,
+        shown[1],
+        None,
+    ]
+    other = arena.join(arena.create("monkeys_on_the_moon", 2), "anna")
     assert [seat.rating for seat in match_views.see(arena.ports, arena.match(other), None).seats] == [None, None]
     assert [seat.rating for seat in match_views.summary_without_names(arena.match(table)).seats] == [None, None]
