@@ -77,11 +77,13 @@ function Games() {
       ${games.value.map(
         (game) => html`<li class="card game" key=${game.id}>
           <h3>${game.title}</h3>
-          <p class="soft">${t("players_of_game", { least: game.seats[0] ?? 1, most: game.seats.at(-1) ?? 1 })}</p>
+          <p class="soft">
+            ${t("players_of_game", { least: game.seats[0] ?? 1, most: game.seats.at(-1) ?? 1 })} ·${" "}
+            <a href=${`#/leaderboard/${game.id}`} aria-label=${t("leaderboard_of", { game: game.title })}>${t("leaderboard")}</a>
+          </p>
           <div class="row">
             <button type="button" class="primary" aria-disabled=${busy.value !== null} onClick=${() => playBots(game)}>${t("play_bots")}</button>
             <a class="button" href=${`#/new?game=${game.id}`}>${t("new_match")}</a>
-            <a class="button" href=${`#/leaderboard/${game.id}`}>${t("leaderboard")}</a>
           </div>
         </li>`,
       )}

@@ -13,7 +13,7 @@ import { t } from "./words.js";
 /** @import { PlayerPage as Page, PlayerRating, RatedMatch, Summary } from "./types.d.ts" */
 /** @typedef {"ratings" | "matches"} List a list of the player in the API */
 
-const RATED_PAGE = 100;
+const RATED_PAGE = 30;
 const PAGE = 20;
 const WIDTH = 300;
 const HEIGHT = 70;
