@@ -114,7 +114,8 @@ async function problemOf(response) {
 
 /** What the panel shows of a body: a person might share it by accident, so it has no secrets. @param {any} body */
 function withoutSecrets(body) {
-  const hidden = Object.keys(body ?? {}).filter((name) => SECRETS.has(name));
+  if (typeof body !== "object" || body === null) return body;
+  const hidden = Object.keys(body).filter((name) => SECRETS.has(name));
   return hidden.length === 0 ? body : { ...body, ...Object.fromEntries(hidden.map((name) => [name, "…"])) };
 }
 
