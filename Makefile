@@ -13,7 +13,7 @@ TESTS ?= tests
 export PYTHONDONTWRITEBYTECODE =
 
 .DEFAULT_GOAL := help
-.PHONY: help run test again coverage lint check long mutations bench openapi vendor playthroughs lock
+.PHONY: help run test again coverage lint check browser long mutations bench openapi vendor playthroughs lock
 
 help: ## list the targets
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
@@ -54,9 +54,15 @@ lint: $(STAMP) ## check formatting, style, types and import contracts
 
 check: lint test coverage ## run everything that CI runs
 
-long: $(STAMP) ## run the long form of the tests (or of TESTS): more faults, more random inputs, whole matches
-	@test "$$(id -u)" != 0 || command -v redis-server >/dev/null || ! command -v apt-get >/dev/null || \
-	  { apt-get -qq update && RUNLEVEL=1 DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends redis-server; } >/dev/null
+# Installs a package of Debian if the program of its name is missing and this is root on Debian; else tests that need it are skipped.
+DEBIAN = command -v $(1) >/dev/null || test "$$(id -u)" != 0 || ! command -v apt-get >/dev/null || \
+	{ apt-get -qq update && RUNLEVEL=1 DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends $(1); } >/dev/null
+
+browser: ## install Chromium for the tests of the web client, if this is root on Debian
+	@$(call DEBIAN,chromium) || echo "Chromium could not be installed, so the tests of the web client will be skipped."
+
+long: $(STAMP) browser ## run the long form of the tests (or of TESTS): more faults, more random inputs, whole matches
+	@$(call DEBIAN,redis-server)
 	@TEST_LENGTH=$(TEST_LENGTH) $(PYTEST) -n 2 -m long -rsP $(TESTS)
 
 mutations: $(STAMP) ## inject faults that tests must find; continues where it was stopped

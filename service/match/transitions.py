@@ -35,12 +35,12 @@ Drawn: TypeAlias = tuple[Draw, ...] | UnsetType
 
 def _play(match: Folding, event: Event, mover: Seat, effects: Sequence[Any], draws: Drawn) -> None:
     """Apply effects to the state of the game, count the draws, and open the next decisions."""
-    state = match.state
-    apply = match.game.apply
+    game, state = match.game, match.state
+    apply = game.apply
     for effect in effects:
         state = apply(state, effect)
     match.state = state
-    if draws:
+    if draws is not UNSET:
         counts = dict(match.drawn)
         for draw in draws:
             counts[draw.label] = counts.get(draw.label, 0) + 1
@@ -48,8 +48,8 @@ def _play(match: Folding, event: Event, mover: Seat, effects: Sequence[Any], dra
     opened = Opening(event.version, event.at - match.paused)
     if match.banks and mover != CLOCK:
         match.banks = _banks(match, opened.at, mover)
-    if match.game.info.simultaneous:
-        match.open_decisions, match.since = _open_decisions(match, match.game.decisions(state), opened, mover)
+    if game.info.simultaneous:
+        match.open_decisions, match.since = _open_decisions(match, game.decisions(state), opened, mover)
     match.opened = opened
 
 
@@ -126,10 +126,11 @@ def _match_started(match: Folding, event: Event) -> None:
 
 def _action(match: Folding, event: Event) -> None:
     data = codec(match.game).acted(event.data)
-    if data.reason == "bot-late":
+    if data.reason is UNSET:
+        if match.abort_asked:
+            _no_longer_asks(match, data.seat)
+    elif data.reason == "bot-late":
         _require_format_2(match, data.reason)
-    elif data.reason is UNSET and match.abort_asked:
-        _no_longer_asks(match, data.seat)
     _play(match, event, data.seat, data.effects, data.draws)
 
 

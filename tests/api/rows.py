@@ -58,11 +58,12 @@ def events(world: World) -> Iterator[Request]:
     yield Request(f"{path}?after={newest - 1}&head={world.head(newest - 1)[:16]}")
     yield Request(f"{path}?after={newest - 1}&head={'0' * 16}")
     yield Request(path, {"If-None-Match": world.etag(newest)})
+    later = newest - newest // 2
     for form in (SSE, NDJSON):
         yield Request(f"{path}?include=texts", form, pieces=1 + -(-newest // 100))
         yield Request(f"{path}?after={newest - 1}&head={world.head(newest - 1)}", form, pieces=2)
         yield Request(f"{path}?limit=1", form)
-        yield Request(f"{path}?include={ALL}&after={newest // 2}", form, pieces=1 + -(-newest // 100))
+        yield Request(f"{path}?include={ALL}&after={newest - later}", form, pieces=1 + -(-later // 100))
         yield Request(f"{path}?include={ALL}&after={newest}", form, pieces=1)
     yield Request(f"{path}?after=1", SSE | {"Last-Event-ID": str(newest - 2)}, pieces=2)
     yield Request(path, SSE | {"Last-Event-ID": str(newest + 1)})

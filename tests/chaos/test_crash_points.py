@@ -1,5 +1,6 @@
 """After a crash at any failpoint, or a kill at any moment, the next try and the next sweep restore a correct state."""
 
+import math
 import os
 import signal
 import subprocess
@@ -111,7 +112,7 @@ def test_the_next_try_repairs_a_crash_at_any_point(
 def test_the_next_try_repairs_a_kill_at_any_moment(
     play: Play, environ: dict[str, str], valkey_log_url: str, tmp_path: Path, script: str
 ) -> None:
-    duration_ms = 0.0
+    duration_ms = math.inf  # of the fastest run: the first may be much slower than the others
     killed = 0
     for number in range(KILLS + 1):
         folder = tmp_path / str(number)
@@ -124,7 +125,7 @@ def test_the_next_try_repairs_a_kill_at_any_moment(
             killed += code != 0
         began = time.monotonic()
         assert play(script, NO_CRASH, folder) == 0
-        duration_ms = duration_ms or 1000 * (time.monotonic() - began)
+        duration_ms = min(duration_ms, 1000 * (time.monotonic() - began))
         service = build(read({**environ, "MOONSTONE_DATA_DIR": str(folder)}), listen=False)
         CHECKS[script](service, folder)
         service.close()
