@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.api.web.person import People, Person
+from tests.length import LONG
 
 OPEN: Final = ".sentence[aria-disabled=false]"
 DAY_MS: Final = 86_400_000
@@ -77,7 +78,7 @@ def test_a_recovery_code_brings_the_account_back_and_ends_all_other_sessions(peo
     expect(again.page.locator("dialog .problem")).to_contain_text("not valid")
     again.page.get_by_role("textbox", name="Recovery code or token").fill(code)
     again.page.get_by_role("button", name="Continue").click()
-    expect(again.page.locator(".account .name")).to_have_text("Ada")
+    expect(again.page.get_by_role("dialog")).to_have_count(0)
     (token,) = tokens(people, again.token)
     assert token["scopes"] == ["watch", "play", "account"]
     assert not is_valid(people, old)
@@ -89,8 +90,7 @@ def test_a_token_that_was_entered_stays_valid_when_the_browser_signs_out(people:
     ada = people.person("Ada")
     ada.visit()
     ada.return_with(given)
-    expect(ada.page.locator(".account .name")).to_have_text("Ada")
-    ada.page.wait_for_function("given => JSON.parse(localStorage['moonstone.session']).token !== given", arg=given)
+    expect(ada.page.get_by_role("dialog")).to_have_count(0)
     own = ada.token
     assert len(tokens(people, given)) == 2
     ada.page.get_by_role("button", name="Sign out").click()
@@ -104,7 +104,7 @@ def test_a_token_that_may_not_manage_the_account_plays_and_is_only_forgotten(peo
     ada = people.person("Ada")
     ada.visit()
     ada.return_with(given)
-    expect(ada.page.locator(".account .name")).to_have_text("Ada")
+    expect(ada.page.get_by_role("dialog")).to_have_count(0)
     ada.page.locator(".game", has_text="Ape Town").get_by_role("button", name="Play against bots").click()
     expect(ada.page.locator(OPEN).first).to_be_visible()
     ada.visit("account")
@@ -238,7 +238,8 @@ def test_secrets_are_in_no_request_that_the_panel_shows(people: People) -> None:
     assert "moon_" not in shown
 
 
-@pytest.mark.parametrize("width", [360, 1400])
+@pytest.mark.long
+@pytest.mark.parametrize("width", [360, 1400] if LONG else [360])
 def test_the_page_of_the_account_fits_the_window(people: People, width: int) -> None:
     ada = people.person("W" * 40, viewport={"width": width, "height": 800})
     ada.visit()

@@ -101,21 +101,21 @@ CASES: Final = {
 }
 
 
-@pytest.mark.parametrize("case", CASES)
-def test_picks_narrow_a_legal_list(people: People, case: str) -> None:
-    actions, clicks, left = CASES[case]
+def test_picks_narrow_a_legal_list(people: People) -> None:
     person = people.person("Ada")
     person.visit()
     revision = re.findall("web/([0-9a-f]+)/main", person.page.content())[0]
     found: list[Any] = person.page.evaluate(
-        """async ([address, actions, clicks]) => {
+        """async ([address, cases]) => {
           const { fits, pick } = await import(address);
-          const picks = clicks.reduce((known, data) => pick(actions, known, data), []);
-          return actions.filter((action) => fits(action, picks));
+          return cases.map(([actions, clicks]) => {
+            const picks = clicks.reduce((known, data) => pick(actions, known, data), []);
+            return actions.filter((action) => fits(action, picks));
+          });
         }""",
-        [f"{people.url}/web/{revision}/choices.js", actions, clicks],
+        [f"{people.url}/web/{revision}/choices.js", [case[:2] for case in CASES.values()]],
     )
-    assert found == left
+    assert dict(zip(CASES, found, strict=True)) == {name: left for name, (_, _, left) in CASES.items()}
 
 
 @pytest.mark.long
