@@ -22,19 +22,23 @@ const CLOCKS = [
 /** @param {{ query: URLSearchParams }} props */
 export function Create({ query }) {
   const game = useSignal(/** @type {Game | null} */ (null));
+  const chosen = useSignal(query.get("game"));
   const problem = useSignal(/** @type {Error | null} */ (null));
-  /** @param {string} id */
+  /** Show the form of a game, and none until it is known: what a person chose for one game is lost with another. @param {string} id */
   const choose = async (id) => {
+    chosen.value = id;
+    game.value = null;
+    problem.value = null;
     try {
-      game.value = await readGame(id);
-      problem.value = null;
+      const found = await readGame(id);
+      if (chosen.value === id) game.value = found;
     } catch (error) {
-      problem.value = /** @type {Error} */ (error);
+      if (chosen.value === id) problem.value = /** @type {Error} */ (error);
     }
   };
   useEffect(() => {
     readGames()
-      .then(() => choose(query.get("game") ?? games.value[0]?.id ?? ""))
+      .then(() => choose(chosen.value ?? games.value[0]?.id ?? ""))
       .catch((error) => (problem.value = error));
   }, []);
   return html`
@@ -42,7 +46,7 @@ export function Create({ query }) {
     <div role="alert">${problem.value && html`<p class="problem">${problem.value.message}</p>`}</div>
     <div class="card form">
       <label><span>${t("filter_game")}</span>
-        <select value=${game.value?.id} onChange=${(/** @type {any} */ event) => choose(event.target.value)}>
+        <select value=${chosen.value} onChange=${(/** @type {any} */ event) => choose(event.target.value)}>
           ${games.value.map((one) => html`<option key=${one.id} value=${one.id}>${one.title}</option>`)}
         </select>
       </label>
