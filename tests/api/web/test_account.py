@@ -5,11 +5,9 @@ from pathlib import Path
 from typing import Any, Final
 
 import httpx
-import pytest
 from playwright.sync_api import Page, expect
 
 from tests.api.web.person import People, Person
-from tests.length import LONG
 
 OPEN: Final = ".sentence[aria-disabled=false]"
 DAY_MS: Final = 86_400_000
@@ -236,14 +234,3 @@ def test_secrets_are_in_no_request_that_the_panel_shows(people: People) -> None:
     assert "recovery_code" in shown
     assert code not in shown
     assert "moon_" not in shown
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("width", [360, 1400] if LONG else [360])
-def test_the_page_of_the_account_fits_the_window(people: People, width: int) -> None:
-    ada = people.person("W" * 40, viewport={"width": width, "height": 800})
-    ada.visit()
-    ada.sign_up()
-    page = at_account(ada)
-    page.locator("summary", has_text="A token for a program").click()
-    assert page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") <= 0

@@ -99,7 +99,7 @@ def toy_page() -> bytes:
 
 @pytest.mark.long
 @pytest.mark.parametrize(
-    "game", [*GAMES.values()] if LONG else [TOY, GAMES["monsters_on_the_moon"]], ids=lambda game: game.info.id
+    "game", [TOY, *GAMES.values()] if LONG else [GAMES["monsters_on_the_moon"]], ids=lambda game: game.info.id
 )
 def test_every_picture_of_the_table_is_that_of_the_service(browser: Browser, served: Serving, game: AnyGame) -> None:
     """The modules of the page write each picture again; it differs from `board.svg` only in the drawings that it may use."""
