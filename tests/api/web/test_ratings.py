@@ -12,11 +12,14 @@ from werkzeug.serving import make_server
 from tests.api.checked import Client
 from tests.api.resources.test_ratings import GAME, RIVALS, Rated
 from tests.api.web.person import People
+from tests.api.web.test_replay import violations
 from tests.length import LONG
 
 TITLE: Final = "Ape Town"
 RATED_MS: Final = 60_000
 """How long a busy machine may need to rate a match."""
+LOOKS: Final = [(360, "dark"), (1400, "light"), (360, "light"), (1400, "dark")]
+"""Widths of the window, and colour schemes."""
 PLAYER: Final = "JSON.parse(localStorage['moonstone.session']).player.id"
 OVERFLOW: Final = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 
@@ -47,7 +50,7 @@ def readers(browser: Browser, played: Rated) -> Iterator[People]:
 def test_a_leaderboard_lists_players_by_rating_and_leads_to_their_pages(readers: People) -> None:
     found = readers.get(f"/v1/games/{GAME}/leaderboard")["players"]
     assert [one["name"] for one in found] == ["Anna", "Rival 0"]
-    page = readers.person("Ada").page
+    page = readers.person("Ada", color_scheme="dark").page
     page.goto(readers.url)
     page.locator(".game", has_text=TITLE).get_by_role("link", name="Leaderboard").click()
     expect(page.get_by_role("heading", level=1)).to_have_text(f"Leaderboard of {TITLE}")
@@ -55,6 +58,7 @@ def test_a_leaderboard_lists_players_by_rating_and_leads_to_their_pages(readers:
     expect(rows.locator("th")).to_have_text(["Anna", "Rival 0"])
     expect(rows.first).to_contain_text(str(found[0]["rating"]))
     expect(rows.first).to_contain_text(f"{RIVALS} – 0 – 0")
+    assert violations(page) == []
     page.get_by_role("link", name="Bots").click()
     expect(page.get_by_text("Nobody has a place here yet.")).to_be_visible()
     page.get_by_role("link", name="People").click()
@@ -74,11 +78,13 @@ def test_a_leaderboard_is_read_page_by_page(readers: People) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("width", [360, 1400] if LONG else [360])
-def test_the_page_of_a_player_shows_ratings_results_and_matches(readers: People, played: Rated, width: int) -> None:
+@pytest.mark.parametrize(("width", "scheme"), LOOKS if LONG else LOOKS[:1])
+def test_the_page_of_a_player_shows_ratings_results_and_matches(
+    readers: People, played: Rated, width: int, scheme: str
+) -> None:
     player = played.ids["Anna"]
     (rating,) = readers.get(f"/v1/players/{player}")["ratings"]
-    ada = readers.person("Ada", viewport={"width": width, "height": 800})
+    ada = readers.person("Ada", color_scheme=scheme, viewport={"width": width, "height": 800})
     ada.visit(f"player/{player}")
     page = ada.page
     card = page.locator(".card", has_text=TITLE)
@@ -92,6 +98,7 @@ def test_the_page_of_a_player_shows_ratings_results_and_matches(readers: People,
     expect(page.locator("#rated-matches ~ .matches li").last).to_contain_text("1000 →")
     expect(page.locator("#public-matches ~ .matches li").first).to_contain_text(re.compile(r"Won by .+ \(\d+\)"))
     assert page.evaluate(OVERFLOW) <= 0
+    assert violations(page) == []
 
 
 def test_a_player_who_is_not_there_is_reported(readers: People) -> None:
