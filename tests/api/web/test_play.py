@@ -20,8 +20,8 @@ OPEN: Final = ".sentence[aria-disabled=false]"
 ROUNDS: Final = 6
 """How often each person of the match in real time acts."""
 SHOWS: Final = "version => Number([...document.querySelectorAll('.log .ply')].at(-1)?.textContent) >= version"
-ECHO_MS: Final = 100
-"""From a click to its echo, if nothing else runs on the machine."""
+ECHO_MS: Final = 1000
+"""From a click to its echo, when eight browsers that draw each picture share the machine with the service."""
 ECHO: Final = """async () => {
   const next = () => new Promise((resolve) => setTimeout(resolve, 20));
   const sentence = document.querySelector(".sentence[aria-disabled=false]");
