@@ -132,6 +132,7 @@ MEANINGS: Final[Mapping[str, str]] = {
     "rating_from": "The least rating of the other players; null without a limit.",
     "rating_to": "The greatest rating of the other players; null without a limit.",
     "rating": "The rating as a whole number: 1000 + 40 · (`mu` − 3 · `sigma`) / 1,000,000, rounded down. A new player has 1000.",
+    "SeatView.rating": "The rating of the player in this game; null for a free seat, a bot, and before the first match that counted.",
     "mu": "The estimated skill, in millionths.",
     "sigma": "The uncertainty of the estimate, in millionths; it falls with each match.",
     "ratings": "The player's ratings, in the order of the games; a game without a counted match is absent.",

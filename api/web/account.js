@@ -1,14 +1,17 @@
-/** The account of this browser: made when one is needed, and signed out. */
+/** The account in the head of the page, and the dialog that makes one when one is needed, or gets one back. */
 import { signal, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { post, remove } from "./api.js";
+import { CopyField } from "./copy.js";
 import { html } from "./html.js";
-import { forget, keep, session, wasEnded } from "./session.js";
+import { session, wasEnded } from "./session.js";
+import { recover, signOut, signUp, useToken } from "./tokens.js";
 import { t } from "./words.js";
 
-const LONGEST_NAME = 40;
+export const LONGEST_NAME = 40;
+/** The start of every token; recovery codes have another one. */
+const TOKEN = "moon_";
 
-/** Resolves the question for a name: with whether there is a player now. @type {import("@preact/signals").Signal<((isThere: boolean) => void) | null>} */
+/** Resolves the question for a player: with whether there is one now. @type {import("@preact/signals").Signal<((isThere: boolean) => void) | null>} */
 const asked = signal(null);
 
 /** Make sure that there is a player, by asking for a name if there is none. @returns {Promise<boolean>} */
@@ -17,24 +20,14 @@ export function needPlayer() {
   return new Promise((resolve) => (asked.value = resolve));
 }
 
-/** Revoke the token of this browser and forget it. Without an answer of the service it is only forgotten. */
-async function signOut() {
-  const token = session.value?.token;
-  if (token === undefined) return;
-  try {
-    await remove("/v1/me/tokens/current");
-  } finally {
-    forget(token);
-  }
-}
-
 /** The name of the player, or the way to get one. */
 export function Account() {
   const player = session.value?.player;
   if (player === undefined) return html`<button type="button" class="plain" onClick=${needPlayer}>${t("sign_up")}</button>`;
+  const why = session.value?.is_borrowed ? t("sign_out_borrowed") : t("sign_out_why");
   return html`<span class="account">
-    <span class="name">${player.name}</span>
-    <button type="button" class="plain" onClick=${() => signOut().catch(() => {})} title=${t("sign_out_why")}>${t("sign_out")}</button>
+    <a class="name" href="#/account" title=${t("your_account")}>${player.name}</a>
+    <button type="button" class="plain" onClick=${() => signOut().catch(() => {})} title=${why}>${t("sign_out")}</button>
   </span>`;
 }
 
@@ -45,43 +38,90 @@ export const SessionEnded = () =>
     html`<p class="notice">${t("session_ended")} <button type="button" class="plain" onClick=${() => (wasEnded.value = false)}>${t("close")}</button></p>`}
   </div>`;
 
-/** The question for a name. */
+/** The dialog: a name for a new player, or a recovery code or token of one; after a sign-up its recovery code. */
 export function SignUp() {
   const dialog = useRef(/** @type {HTMLDialogElement | null} */ (null));
-  const problem = useSignal(/** @type {Error | null} */ (null));
+  const isReturning = useSignal(false);
+  const code = useSignal("");
   const isAsked = asked.value !== null;
   useEffect(() => {
     if (isAsked) dialog.current?.showModal();
     else dialog.current?.close();
   }, [isAsked]);
-
-  /** @param {boolean} isThere */
-  const answer = (isThere) => {
-    asked.value?.(isThere);
+  const close = () => {
+    asked.value?.(session.value !== null);
     asked.value = null;
-    problem.value = null;
+    isReturning.value = false;
+    code.value = "";
   };
+  const step = code.value !== "" ? "code" : isReturning.value ? "return" : "name";
+  return html`<dialog ref=${dialog} onClose=${close} aria-labelledby="sign-up">
+    ${isAsked && step === "code" && html`<${NewCode} code=${code.value} done=${close} />`}
+    ${isAsked && step === "return" && html`<${Return} back=${() => (isReturning.value = false)} done=${close} />`}
+    ${isAsked && step === "name" && html`<${Name} toReturn=${() => (isReturning.value = true)} cancel=${close} done=${(/** @type {string} */ made) => (code.value = made)} />`}
+  </dialog>`;
+}
+
+/** @param {{ toReturn: () => void, cancel: () => void, done: (code: string) => void }} props */
+const Name = ({ toReturn, cancel, done }) =>
+  html`<${Question} title=${t("your_name")} cancel=${cancel} ask=${async (/** @type {string} */ name) => done(await signUp(name))}>
+    <p class="soft">${t("your_name_why")}</p>
+    <label><span>${t("name")}</span><input name="answer" required maxlength=${LONGEST_NAME} autocomplete="nickname" /></label>
+    <p><button type="button" class="link" onClick=${toReturn}>${t("have_account")}</button></p>
+  <//>`;
+
+/** @param {{ back: () => void, done: () => void }} props */
+function Return({ back, done }) {
+  /** @param {string} secret */
+  const ask = async (secret) => {
+    await (secret.startsWith(TOKEN) ? useToken(secret) : recover(secret));
+    done();
+  };
+  return html`<${Question} title=${t("sign_in")} cancel=${back} ask=${ask}>
+    <p class="soft">${t("sign_in_why")}</p>
+    <label><span>${t("code_or_token")}</span><input name="answer" required autocomplete="off" autocapitalize="none" spellcheck=${false} /></label>
+  <//>`;
+}
+
+/** A form with one field, `answer`. @param {{ title: string, children: unknown, cancel: () => void, ask: (answer: string) => Promise<void> }} props */
+function Question({ title, children, cancel, ask }) {
+  const problem = useSignal(/** @type {Error | null} */ (null));
+  const isSent = useSignal(false);
+  const form = useRef(/** @type {HTMLFormElement | null} */ (null));
+  useEffect(() => form.current?.querySelector("input")?.focus(), []);
   /** @param {SubmitEvent} event */
   const submit = async (event) => {
     event.preventDefault();
-    const form = new FormData(/** @type {HTMLFormElement} */ (event.currentTarget));
+    if (isSent.value) return; // each sign-up would make another player
+    isSent.value = true;
+    problem.value = null;
     try {
-      keep(await post("/v1/players", { name: String(form.get("name")).trim() }));
-      answer(true);
+      await ask(String(new FormData(/** @type {HTMLFormElement} */ (form.current)).get("answer")).trim());
     } catch (error) {
       problem.value = /** @type {Error} */ (error);
+    } finally {
+      isSent.value = false;
     }
   };
-  return html`<dialog ref=${dialog} onClose=${() => answer(session.value !== null)} aria-labelledby="sign-up">
-    <form onSubmit=${submit}>
-      <h2 id="sign-up">${t("your_name")}</h2>
-      <p class="soft">${t("your_name_why")}</p>
-      <label><span>${t("name")}</span><input name="name" required maxlength=${LONGEST_NAME} autocomplete="nickname" /></label>
-      <div role="alert">${problem.value && html`<p class="problem">${problem.value.message}</p>`}</div>
-      <div class="row end">
-        <button type="button" class="plain" onClick=${() => answer(false)}>${t("cancel")}</button>
-        <button class="primary">${t("go_on")}</button>
-      </div>
-    </form>
-  </dialog>`;
+  return html`<form ref=${form} onSubmit=${submit}>
+    <h2 id="sign-up">${title}</h2>
+    ${children}
+    <div role="alert">${problem.value && html`<p class="problem">${problem.value.message}</p>`}</div>
+    <div class="row end">
+      <button type="button" class="plain" onClick=${cancel}>${t("cancel")}</button>
+      <button class="primary" aria-disabled=${isSent.value}>${t("go_on")}</button>
+    </div>
+  </form>`;
 }
+
+/** @param {{ code: string, done: () => void }} props */
+function NewCode({ code, done }) {
+  const heading = useRef(/** @type {HTMLElement | null} */ (null));
+  useEffect(() => heading.current?.focus(), []);
+  return html`<h2 id="sign-up" tabindex="-1" ref=${heading}>${t("recovery_code")}</h2>
+    <${RecoveryCode} code=${code} />
+    <div class="row end"><button type="button" class="primary" onClick=${done}>${t("kept_it")}</button></div>`;
+}
+
+/** A recovery code, which is shown only once. @param {{ code: string }} props */
+export const RecoveryCode = ({ code }) => html`<p>${t("recovery_code_why")}</p><${CopyField} text=${code} label=${t("recovery_code")} />`;

@@ -1,6 +1,6 @@
 /** Requests to the API: the token, the language, problem documents as errors, and repeated commands. */
 import { signal } from "@preact/signals";
-import { forget, session } from "./session.js";
+import { catchUp, forget, session } from "./session.js";
 import { language, t } from "./words.js";
 
 /** @import { ProblemDocument } from "./types.d.ts" */
@@ -16,13 +16,15 @@ import { language, t } from "./words.js";
  * @property {number} ms
  * @property {unknown} value what was received
  */
-/** @typedef {{ body?: unknown, key?: string, accept?: string, signal?: AbortSignal }} Options */
+/** @typedef {{ body?: unknown, key?: string, accept?: string, signal?: AbortSignal, token?: string }} Options `token`: in place of this browser's */
 
 const KEPT = 100;
 /** An answer takes milliseconds. A request without one for this long met a network that is gone. */
 const LONGEST_MS = 10_000;
 /** Conflicts that pass by themselves: other commands were first, or a bot is about to move. */
 const REPEATABLE = new Set(["version-conflict", "bot-deciding"]);
+/** Fields of bodies that let others in. */
+const SECRETS = new Set(["token", "recovery_code"]);
 const REPEAT_MS = 30_000;
 const LONGEST_WAIT_MS = 5_000;
 
@@ -72,8 +74,8 @@ export function record(exchange) {
  * @param {Options} [options]
  * @returns {Promise<Response>} a successful one
  */
-export async function send(method, path, { body, key, accept = "application/json", signal } = {}) {
-  const token = session.value?.token ?? null;
+export async function send(method, path, options = {}) {
+  const { body, key, accept = "application/json", signal, token = session.value?.token ?? null } = options;
   /** @type {Record<string, string>} */
   const headers = { Accept: accept, "Accept-Language": language.value };
   if (token !== null) headers.Authorization = `Bearer ${token}`;
@@ -89,7 +91,11 @@ export async function send(method, path, { body, key, accept = "application/json
   }
   if (response.ok) return response;
   const problem = await problemOf(response);
-  if (problem.code === "token-invalid" && token !== null) forget(token, { refused: true });
+  if (problem.code === "token-invalid" && token !== null && options.token === undefined) {
+    catchUp();
+    if (session.value !== null && session.value.token !== token) return send(method, path, options); // it was renewed meanwhile
+    forget(token, { refused: true });
+  }
   throw problem;
 }
 
@@ -106,6 +112,13 @@ async function problemOf(response) {
   }
 }
 
+/** What the panel shows of a body: a person might share it by accident, so it has no secrets. @param {any} body */
+function withoutSecrets(body) {
+  if (typeof body !== "object" || body === null) return body;
+  const hidden = Object.keys(body).filter((name) => SECRETS.has(name));
+  return hidden.length === 0 ? body : { ...body, ...Object.fromEntries(hidden.map((name) => [name, "…"])) };
+}
+
 /**
  * Send a request and record it.
  * @param {string} method @param {string} path @param {Options} [options]
@@ -113,7 +126,7 @@ async function problemOf(response) {
  */
 async function exchange(method, path, options = {}) {
   const began = performance.now();
-  const noted = { kind: /** @type {const} */ ("request"), method, path, body: options.body, key: options.key ?? null };
+  const noted = { kind: /** @type {const} */ ("request"), method, path, body: withoutSecrets(options.body), key: options.key ?? null };
   const spent = () => Math.round(performance.now() - began);
   const late = AbortSignal.timeout(LONGEST_MS);
   const signal = options.signal === undefined ? late : AbortSignal.any([options.signal, late]);
@@ -122,8 +135,7 @@ async function exchange(method, path, options = {}) {
     const text = await response.text();
     const isJson = response.headers.get("Content-Type")?.startsWith("application/json");
     const value = text === "" ? null : isJson ? JSON.parse(text) : text;
-    // The panel shows what was received, but not the token, which a person might share by accident.
-    record({ ...noted, status: response.status, ms: spent(), value: value?.token ? { ...value, token: "…" } : value });
+    record({ ...noted, status: response.status, ms: spent(), value: withoutSecrets(value) });
     return value;
   } catch (error) {
     if (error instanceof Problem) record({ ...noted, status: error.status, ms: spent(), value: error.document });
@@ -135,8 +147,8 @@ async function exchange(method, path, options = {}) {
 /** @param {string} path @param {Options} [options] @returns {Promise<any>} */
 export const get = (path, options) => exchange("GET", path, options);
 
-/** @param {string} path @returns {Promise<any>} */
-export const remove = (path) => exchange("DELETE", path);
+/** @param {string} path @param {Options} [options] @returns {Promise<any>} */
+export const remove = (path, options) => exchange("DELETE", path, options);
 
 /** 128 random bits; `crypto.randomUUID` exists only on pages with TLS. */
 const newKey = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
@@ -160,5 +172,11 @@ export async function command(path, body = {}) {
   }
 }
 
-/** Send a command for which the service keeps no key, once. @param {string} path @param {unknown} [body] @returns {Promise<any>} */
-export const post = (path, body = {}) => exchange("POST", path, { body });
+/**
+ * Send a command for which the service keeps no key, once.
+ * @param {string} path @param {unknown} [body] @param {Options} [options] @returns {Promise<any>}
+ */
+export const post = (path, body = {}, options = {}) => exchange("POST", path, { ...options, body });
+
+/** @param {string} path @param {unknown} body @returns {Promise<any>} */
+export const patch = (path, body) => exchange("PATCH", path, { body });

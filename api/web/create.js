@@ -8,7 +8,7 @@ import { html } from "./html.js";
 import { t } from "./words.js";
 
 /** @import { Game, Schema } from "./types.d.ts" */
-/** @typedef {{ seats: number, bots: readonly string[], options: Record<string, unknown>, clock: object | null | undefined, private: boolean }} Draft */
+/** @typedef {{ seats: number, bots: readonly string[], options: Record<string, unknown>, clock: object | null | undefined, private: boolean, rated: boolean }} Draft */
 
 const CLOCKS = [
   { name: "relaxed", clock: undefined },
@@ -22,19 +22,23 @@ const CLOCKS = [
 /** @param {{ query: URLSearchParams }} props */
 export function Create({ query }) {
   const game = useSignal(/** @type {Game | null} */ (null));
+  const chosen = useSignal(query.get("game"));
   const problem = useSignal(/** @type {Error | null} */ (null));
-  /** @param {string} id */
+  /** Show the form of a game, and none until it is known: what a person chose for one game is lost with another. @param {string} id */
   const choose = async (id) => {
+    chosen.value = id;
+    game.value = null;
+    problem.value = null;
     try {
-      game.value = await readGame(id);
-      problem.value = null;
+      const found = await readGame(id);
+      if (chosen.value === id) game.value = found;
     } catch (error) {
-      problem.value = /** @type {Error} */ (error);
+      if (chosen.value === id) problem.value = /** @type {Error} */ (error);
     }
   };
   useEffect(() => {
     readGames()
-      .then(() => choose(query.get("game") ?? games.value[0]?.id ?? ""))
+      .then(() => choose(chosen.value ?? games.value[0]?.id ?? ""))
       .catch((error) => (problem.value = error));
   }, []);
   return html`
@@ -42,7 +46,7 @@ export function Create({ query }) {
     <div role="alert">${problem.value && html`<p class="problem">${problem.value.message}</p>`}</div>
     <div class="card form">
       <label><span>${t("filter_game")}</span>
-        <select value=${game.value?.id} onChange=${(/** @type {any} */ event) => choose(event.target.value)}>
+        <select value=${chosen.value} onChange=${(/** @type {any} */ event) => choose(event.target.value)}>
           ${games.value.map((one) => html`<option key=${one.id} value=${one.id}>${one.title}</option>`)}
         </select>
       </label>
@@ -54,20 +58,22 @@ export function Create({ query }) {
 /** @param {{ game: Game, problem: import("@preact/signals").Signal<Error | null> }} props */
 function Details({ game, problem }) {
   const usual = game.seats.find((count) => count > 1) ?? game.seats[0] ?? 1;
-  const draft = useSignal(/** @type {Draft} */ ({ seats: usual, bots: [], options: {}, clock: undefined, private: false }));
+  const draft = useSignal(/** @type {Draft} */ ({ seats: usual, bots: [], options: {}, clock: undefined, private: false, rated: false }));
   const isSent = useSignal(false);
   /** @param {Partial<Draft>} part */
   const set = (part) => (draft.value = { ...draft.value, ...part });
   const { seats, bots, options } = draft.value;
+  const filled = bots.slice(0, seats - 1).filter(Boolean);
+  const mayBeRated = seats > 1 && filled.length === 0 && !draft.value.private && draft.value.clock !== null && isUsual(game, options);
   /** @param {SubmitEvent} event */
   const submit = async (event) => {
     event.preventDefault();
     if (isSent.value || !(await needPlayer())) return;
     isSent.value = true;
     try {
-      const { bots: chosen, clock, ...rest } = draft.value;
-      const filled = chosen.slice(0, seats - 1).filter(Boolean);
-      const { id } = await command("/v1/matches", { game: game.id, ...rest, bots: filled, ...(clock !== undefined && { clock }) });
+      const { clock, ...rest } = draft.value;
+      const rated = rest.rated && mayBeRated;
+      const { id } = await command("/v1/matches", { game: game.id, ...rest, rated, bots: filled, ...(clock !== undefined && { clock }) });
       await command(`/v1/matches/${id}/seats`);
       location.hash = `#/match/${id}`;
     } catch (error) {
@@ -103,8 +109,27 @@ function Details({ game, problem }) {
       <input type="checkbox" checked=${draft.value.private} onChange=${(/** @type {any} */ event) => set({ private: event.target.checked })} />
       <span>${t("private_match")}</span>
     </label>
+    <label class="check">
+      <input
+        type="checkbox"
+        checked=${draft.value.rated && mayBeRated}
+        disabled=${!mayBeRated}
+        aria-describedby="rated-why"
+        onChange=${(/** @type {any} */ event) => set({ rated: event.target.checked })}
+      />
+      <span>${t("rated_match")}</span>
+    </label>
+    <p id="rated-why" class="soft">${t("rated_why")}</p>
     <button class="primary" aria-disabled=${isSent.value}>${t("create_and_join")}</button>
   </form>`;
+}
+
+/** Whether a rated match may have these options: the game's defaults, or those of a variant. @param {Game} game @param {Record<string, unknown>} options */
+function isUsual(game, options) {
+  const { properties = {} } = resolved(game.options, game.options);
+  /** @param {Record<string, unknown>} some */
+  const full = (some) => JSON.stringify(Object.entries(properties).map(([name, schema]) => some[name] ?? resolved(schema, game.options).default));
+  return [{}, ...Object.values(game.variants)].some((usual) => full(usual) === full(options));
 }
 
 /**

@@ -1,5 +1,7 @@
 /**
- * Reads the text of a picture. Nothing of it is inserted as it is: only elements and attributes of a list are copied.
+ * Reads the text of a picture. Nothing of it is inserted as it is: only elements and attributes of a list are copied, into the
+ * elements of the picture before as far as they are the same. A browser lays out only what changed: a picture has up to a
+ * thousand elements, of which a move changes a few.
  */
 
 /** @typedef {Record<string, string>} Data the names and values of `data-` attributes, without the prefix */
@@ -50,53 +52,104 @@ const policy = /** @type {any} */ (globalThis).trustedTypes?.createPolicy("pictu
 
 /**
  * Parse a picture and copy what is allowed.
- * @param {string} text @returns {Drawing}
+ * @param {string} text
+ * @param {SVGElement | null} [before] the picture that is shown: it becomes this one
+ * @returns {Drawing}
  */
-export function read(text) {
+export function read(text, before = null) {
   const parsed = new DOMParser().parseFromString(policy ? policy.createHTML(text) : text, "image/svg+xml");
+  if (!isAllowed(parsed.documentElement) || parsed.documentElement.localName !== "svg") throw new Error("This is not an SVG document.");
   /** @type {Drawing} */
-  const drawing = { svg: document.createElementNS(SVG, "svg"), places: new Map(), named: [] };
-  const copied = copy(parsed.documentElement, { around: STILL, inside: null, data: {} }, drawing);
-  if (copied?.localName !== "svg") throw new Error("This is not an SVG document.");
-  drawing.svg = copied;
+  const drawing = { svg: before ?? element("svg"), places: new Map(), named: [] };
+  copy(parsed.documentElement, drawing.svg, { around: STILL, inside: null, data: {} }, drawing);
   return drawing;
 }
 
+/** @param {string} name */
+const element = (name) => /** @type {SVGElement} */ (document.createElementNS(SVG, name));
+
+/** @param {Element} source */
+const isAllowed = (source) => source.namespaceURI === SVG && ALLOWED.has(source.localName);
+
 /**
+ * Make an element a copy of another one.
  * @param {Element} source
+ * @param {SVGElement} target
  * @param {{ around: Transform, inside: string | null, data: Data }} outer
  * @param {Drawing} drawing
- * @returns {SVGElement | null} null if such an element is not allowed
  */
-function copy(source, { around, inside, data }, drawing) {
-  const allowed = source.namespaceURI === SVG ? ALLOWED.get(source.localName) : undefined;
-  if (allowed === undefined) return null;
-  const element = /** @type {SVGElement} */ (document.createElementNS(SVG, source.localName));
-  /** @type {Data | null} */
-  let named = null;
-  for (const { name, value } of source.attributes) {
-    if (DATA.test(name)) named = { ...(named ?? data), [name.slice(5)]: value };
-    else if (!allowed.has(name) || (name === "href" && !value.startsWith("#"))) continue;
-    element.setAttribute(name, value);
-  }
-  if (named !== null) drawing.named.push({ element, data: named });
+function copy(source, target, { around, inside, data }, drawing) {
+  const named = copyAttributes(source, target, data);
+  if (named !== data) drawing.named.push({ element: target, data: named });
   const own = transformOf(source);
-  if (source.id) {
+  const id = source.id;
+  if (id) {
     const left = Number(source.getAttribute("x") ?? 0);
     const top = Number(source.getAttribute("y") ?? 0);
-    drawing.places.set(source.id, { element, around, own, left, top, inside });
+    drawing.places.set(id, { element: target, around, own, left, top, inside });
   }
-  const within = { around: combined(around, own), inside: source.id || inside, data: named ?? data };
+  const within = { around: own === STILL ? around : combined(around, own), inside: id || inside, data: named };
+  /** Those with an id are found by it, also if others come before them now. @type {Map<string, Node>} */
+  const old = new Map();
+  for (const child of target.children) if (child.id) old.set(child.id, child);
+  let next = target.firstChild;
   for (const child of source.childNodes) {
-    const part = child instanceof Element ? copy(child, within, drawing) : child.nodeValue;
-    if (part !== null && child.nodeType !== Node.COMMENT_NODE) element.append(part);
+    if (child instanceof Element ? !isAllowed(child) : child.nodeType === Node.COMMENT_NODE) continue;
+    const known = child instanceof Element && child.id ? old.get(child.id) : next;
+    const part = isSameKind(child, known) ? known : child instanceof Element ? element(child.localName) : document.createTextNode("");
+    if (part === next) next = part.nextSibling;
+    else target.insertBefore(part, next);
+    if (child instanceof Element) copy(child, /** @type {SVGElement} */ (part), within, drawing);
+    else if (part.nodeValue !== child.nodeValue) part.nodeValue = child.nodeValue;
   }
-  return element;
+  while (next !== null) {
+    const gone = next;
+    next = next.nextSibling;
+    gone.remove();
+  }
 }
+
+/**
+ * Whether a node can become a copy of another one without another name or id.
+ * @param {Node} source @param {Node | null | undefined} known
+ * @returns {known is ChildNode}
+ */
+function isSameKind(source, known) {
+  if (known?.nodeType !== source.nodeType) return false;
+  return !(source instanceof Element) || (known instanceof Element && known.localName === source.localName && known.id === source.id);
+}
+
+/**
+ * Copy the allowed attributes, and remove all others: those of another picture, and those that made a button of the element.
+ * @param {Element} source @param {Element} target @param {Data} data that of the groups around it
+ * @returns {Data} that of the element: `data` itself if it has none of its own
+ */
+function copyAttributes(source, target, data) {
+  const allowed = /** @type {Set<string>} */ (ALLOWED.get(source.localName));
+  let named = data;
+  let copied = 0;
+  for (const { name, value } of source.attributes) {
+    if (!allowed.has(name)) {
+      if (!DATA.test(name)) continue;
+      named = { ...named, [name.slice(5)]: value };
+    } else if (name === "href" && !value.startsWith("#")) continue;
+    copied += 1;
+    if (target.getAttribute(name) !== value) target.setAttribute(name, value);
+  }
+  if (target.attributes.length > copied) {
+    for (const { name } of [...target.attributes]) if (!isCopied(source, name, allowed)) target.removeAttribute(name);
+  }
+  return named;
+}
+
+/** @param {Element} source @param {string} name @param {Set<string>} allowed */
+const isCopied = (source, name, allowed) =>
+  (allowed.has(name) || DATA.test(name)) && source.hasAttribute(name) && (name !== "href" || source.getAttribute(name)?.startsWith("#"));
 
 /** @param {Element} element @returns {Transform} */
 function transformOf(element) {
-  const found = TRANSFORM.exec(element.getAttribute("transform") ?? "");
+  const transform = element.getAttribute("transform");
+  const found = transform === null ? null : TRANSFORM.exec(transform);
   return found ? { x: Number(found[1]), y: Number(found[2]), scale: Number(found[3] ?? 1) } : STILL;
 }
 

@@ -4,8 +4,9 @@ import { useEffect } from "preact/hooks";
 import { BASE } from "./api.js";
 import { readGame, textOf } from "./games.js";
 import { html } from "./html.js";
+import { RatingChange, useRatingChanges } from "./ratings.js";
 import { Holder, SeatMark } from "./seats.js";
-import { session } from "./session.js";
+import { me } from "./session.js";
 import { t } from "./words.js";
 
 /** @import { Game, Match, Outcome } from "./types.d.ts" */
@@ -14,8 +15,8 @@ import { t } from "./words.js";
 /** @param {{ live: Live, match: Match }} props */
 export function Ending({ live, match }) {
   const problem = useSignal(/** @type {Error | null} */ (null));
-  const me = session.value?.player.id;
-  const hadSeat = match.seats.some((seat) => me !== undefined && (seat.player === me || seat.former === me));
+  const player = me.value;
+  const hadSeat = match.seats.some((seat) => player !== undefined && (seat.player === player || seat.former === player));
   const playAgain = async () => {
     try {
       location.hash = `#/match/${await live.rematch()}`;
@@ -41,6 +42,7 @@ function Result({ match, outcome }) {
   useEffect(() => {
     readGame(match.game).then((page) => (game.value = page), () => {}); // without it, parts have their ids as names
   }, [match.game]);
+  const changes = useRatingChanges(match);
   const order = match.seats.map((seat) => seat.seat).sort((one, other) => (outcome.ranks[one] ?? 0) - (outcome.ranks[other] ?? 0));
   return html`<ol class="results">
     ${order.map((number) => {
@@ -54,6 +56,7 @@ function Result({ match, outcome }) {
         <dl>
           ${parts.map(([part, points]) => html`<div key=${part}><dt>${textOf(game.value, `breakdown.${part}`) ?? part}</dt><dd>${points}</dd></div>`)}
         </dl>
+        <${RatingChange} match=${changes.get(seat?.former ?? seat?.player ?? "")} />
       </li>`;
     })}
   </ol>`;

@@ -3,7 +3,7 @@ import { batch, signal } from "@preact/signals";
 import { command, get, isTransient, post, Problem, Unreachable } from "./api.js";
 import { setServerTime } from "./clocks.js";
 import { coalesced } from "./coalesced.js";
-import { forget, session } from "./session.js";
+import { forget, me, session } from "./session.js";
 import { follow } from "./stream.js";
 import { language } from "./words.js";
 
@@ -41,21 +41,25 @@ export function watch(id) {
   const problem = signal(/** @type {Error | null} */ (null));
 
   const read = coalesced(async () => {
-    const token = session.value?.token;
+    const player = me.value;
     const found = await persistently(() => get(path, { signal: closed.signal }));
-    if (session.value?.token === token) match.value = found; // else it may not be for who is at this page now
+    if (me.value === player) match.value = found; // else it may not be for who is at this page now
   });
-  let hurry = () => {};
+  /** The person acted: the next picture is drawn without a pause. */
+  let isHurried = false;
+  let wake = () => {};
+  const hurry = () => {
+    isHurried = true;
+    wake();
+  };
   const draw = coalesced(async () => {
-    const token = session.value?.token;
+    const player = me.value;
+    isHurried = false;
     const options = { accept: "image/svg+xml", signal: closed.signal };
     const drawn = await persistently(() => get(`${path}/board.svg?language=${language.value}`, options));
-    if (session.value?.token === token) picture.value = drawn;
+    if (me.value === player) picture.value = drawn;
     const wait = match.value?.viewer == null ? BETWEEN_PICTURES_MS.watching : BETWEEN_PICTURES_MS.seated;
-    await new Promise((resolve) => {
-      hurry = () => resolve(undefined);
-      setTimeout(resolve, wait);
-    });
+    if (!isHurried) await Promise.race([sleep(wait), new Promise((resolve) => (wake = () => resolve(undefined)))]);
   });
 
   /** Repeat what failed for a reason that passes. @template T @param {() => Promise<T>} work @returns {Promise<T>} */
@@ -188,6 +192,7 @@ export function watch(id) {
     close: () => closed.abort(),
     /** Send an action for an open decision. @param {Action} action @param {Decision | undefined} decision */
     async act(action, decision) {
+      hurry();
       await command(`${path}/actions`, { action, ...(decision && { decision: decision.id }) });
       hurry();
     },

@@ -3,11 +3,10 @@ import { useSignal, useSignalEffect } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { needPlayer } from "./account.js";
 import { command, get } from "./api.js";
-import { duration } from "./clocks.js";
-import { games, readGames, titleOfGame } from "./games.js";
+import { games, readGames } from "./games.js";
 import { html } from "./html.js";
+import { Row } from "./match-row.js";
 import { isMyTurn, mine, readMine } from "./notices.js";
-import { session } from "./session.js";
 import { t } from "./words.js";
 
 /** @import { GameSummary, OwnMatch, Summary } from "./types.d.ts" */
@@ -78,7 +77,10 @@ function Games() {
       ${games.value.map(
         (game) => html`<li class="card game" key=${game.id}>
           <h3>${game.title}</h3>
-          <p class="soft">${t("players_of_game", { least: game.seats[0] ?? 1, most: game.seats.at(-1) ?? 1 })}</p>
+          <p class="soft">
+            ${t("players_of_game", { least: game.seats[0] ?? 1, most: game.seats.at(-1) ?? 1 })} ·${" "}
+            <a href=${`#/leaderboard/${game.id}`} aria-label=${t("leaderboard_of", { game: game.title })}>${t("leaderboard")}</a>
+          </p>
           <div class="row">
             <button type="button" class="primary" aria-disabled=${busy.value !== null} onClick=${() => playBots(game)}>${t("play_bots")}</button>
             <a class="button" href=${`#/new?game=${game.id}`}>${t("new_match")}</a>
@@ -134,7 +136,7 @@ function Matches({ status, title, empty, hasFilters = false }) {
     <div role="status">${problem.value && html`<p class="problem">${problem.value.message}</p>`}</div>
     ${matches.value?.length === 0 && html`<p class="soft">${empty}</p>`}
     <ul class="matches">
-      ${(matches.value ?? []).map((match) => html`<li key=${match.id}><${Row} match=${match} note=${null} /></li>`)}
+      ${(matches.value ?? []).map((match) => html`<li key=${match.id}><${Row} match=${match} /></li>`)}
     </ul>
     ${next.value !== null && (matches.value?.length ?? 0) >= PAGE && html`<button type="button" class="plain" onClick=${readMore}>${t("more")}</button>`}
   </section>`;
@@ -162,24 +164,6 @@ function Filters({ filters }) {
     ${select("seats", counts.map((count) => [String(count), String(count)]))}
     ${select("speed", SPEEDS.map((speed) => [speed, t(/** @type {any} */ (`speed_${speed}`))]))}
     ${select("bots", [["true", t("with_bots")], ["false", t("without_bots")]])}
+    ${select("rated", [["true", t("only_rated")], ["false", t("not_rated")]])}
   </div>`;
-}
-
-/** One match of a list. @param {{ match: Summary, note: unknown }} props */
-function Row({ match, note }) {
-  const isOver = match.status === "finished";
-  const taken = match.seats.filter((seat) => seat.player !== null);
-  const names = taken.map((seat) => seat.name ?? t("someone")).join(", ");
-  const winners = (match.outcome?.winners ?? []).map((seat) => match.seats[seat]?.name ?? t("someone")).join(", ");
-  const mySeat = match.seats.some((seat) => seat.player !== null && seat.player === session.value?.player.id);
-  const does = isOver ? t("replay") : match.status === "open" && !mySeat ? t("look_and_join") : mySeat ? t("go_on") : t("watch");
-  return html`<a class="match" href=${isOver ? `#/replay/${match.id}` : `#/match/${match.id}`}>
-    <span class="match-title">${titleOfGame(match.game)} ${note}</span>
-    <span class="soft">
-      ${isOver ? t("won_by", { names: winners }) : names || t("nobody_yet")} · ${t("seats_taken", { taken: taken.length, seats: match.seats.length })}
-      ${match.clock?.turn_seconds ? ` · ${t("per_turn", { time: duration(match.clock.turn_seconds * 1000) })}` : ""}
-      ${match.clock?.bank_seconds ? ` · ${t("per_seat", { time: duration(match.clock.bank_seconds * 1000) })}` : ""}
-    </span>
-    <span class="does">${does}</span>
-  </a>`;
 }

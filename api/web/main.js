@@ -4,19 +4,34 @@ import { effect, signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { Account, SessionEnded, SignUp } from "./account.js";
 import { html } from "./html.js";
-import { Lobby } from "./lobby.js";
 import { turns } from "./notices.js";
+import { keepValid } from "./tokens.js";
 import { language, LANGUAGES, speak, t } from "./words.js";
 
 /** @typedef {{ page: string, id: string, query: URLSearchParams }} Route */
 
 const NAME = "Moonstone";
 
-/** `#/match/ID?code=CODE` and the like. @returns {Route} */
+/** The pages, which are loaded when they are first shown; "" is the lobby. @type {Record<string, () => Promise<Function>>} */
+const LATER = {
+  "": () => import("./lobby.js").then((module) => module.Lobby),
+  account: () => import("./account-page.js").then((module) => module.AccountPage),
+  leaderboard: () => import("./leaderboard.js").then((module) => module.LeaderboardPage),
+  match: () => import("./table.js").then((module) => module.Table),
+  new: () => import("./create.js").then((module) => module.Create),
+  player: () => import("./player-page.js").then((module) => module.PlayerPage),
+  replay: () => import("./replay-page.js").then((module) => module.ReplayPage),
+};
+/** `#/match/ID?code=CODE` and the like; the lobby for any other. @returns {Route} */
 function read() {
   const [path = "", query] = location.hash.replace(/^#\/?/, "").split("?");
-  const [page = "", id = ""] = path.split("/").map(decodeURIComponent);
-  return { page, id, query: new URLSearchParams(query) };
+  const [page = "", id = ""] = path.split("/");
+  const lobby = { page: "", id: "", query: new URLSearchParams() };
+  try {
+    return Object.hasOwn(LATER, page) ? { page, id: decodeURIComponent(id), query: new URLSearchParams(query) } : lobby;
+  } catch {
+    return lobby; // the address has a wrong escape
+  }
 }
 
 const route = signal(read());
@@ -35,21 +50,15 @@ function nameTab() {
 effect(nameTab);
 new MutationObserver(nameTab).observe(document.body, { childList: true, subtree: true, characterData: true });
 
-/** The pages that are loaded when they are first shown. @type {Record<string, () => Promise<Function>>} */
-const LATER = {
-  match: () => import("./table.js").then((module) => module.Table),
-  new: () => import("./create.js").then((module) => module.Create),
-  replay: () => import("./replay-page.js").then((module) => module.ReplayPage),
-};
 /** @type {import("@preact/signals").Signal<Record<string, Function>>} */
 const loaded = signal({});
 const loadFailed = signal(false);
 
 effect(() => {
   const { page } = route.value;
-  if (LATER[page] === undefined || loaded.peek()[page] !== undefined) return;
+  if (loaded.peek()[page] !== undefined) return;
   loadFailed.value = false;
-  LATER[page]().then(
+  LATER[page]?.().then(
     (component) => (loaded.value = { ...loaded.peek(), [page]: component }),
     () => (loadFailed.value = true),
   );
@@ -57,7 +66,6 @@ effect(() => {
 
 function Page() {
   const { page, id, query } = route.value;
-  if (LATER[page] === undefined) return html`<${Lobby} />`;
   const component = loaded.value[page];
   if (component !== undefined) return html`<${component} key=${page + id} id=${id} query=${query} />`;
   return html`<p role="status">${loadFailed.value ? t("load_failed") : t("loading")}</p>`;
@@ -96,5 +104,6 @@ const Languages = () =>
     )}
   </span>`;
 
+keepValid();
 const root = document.getElementById("app");
 if (root !== null) render(html`<${App} />`, root);

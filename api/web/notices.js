@@ -8,7 +8,7 @@ import { computed, effect, signal } from "@preact/signals";
 import { get } from "./api.js";
 import { setServerTime } from "./clocks.js";
 import { coalesced } from "./coalesced.js";
-import { session } from "./session.js";
+import { me } from "./session.js";
 import { follow } from "./stream.js";
 
 /** @import { OwnMatch } from "./types.d.ts" */
@@ -27,12 +27,12 @@ export const isMyTurn = (match) => match.decisions.length > 0;
 export const turns = computed(() => mine.value.filter(isMyTurn).length);
 
 export const readMine = coalesced(async () => {
-  const token = session.value?.token;
-  if (token === undefined) return;
+  const player = me.value;
+  if (player === undefined) return;
   await new Promise((resolve) => setTimeout(resolve, GATHER_MS));
   try {
     const { matches } = await get(`/v1/me/matches?active=true&limit=${MOST}`);
-    if (session.value?.token === token) mine.value = matches;
+    if (me.value === player) mine.value = matches;
   } catch {
     // The next notice, or the next visit of the lobby, reads them again.
   }
@@ -45,10 +45,10 @@ others.onmessage = () => readMine();
 let following = null;
 
 effect(() => {
-  const token = session.value?.token;
+  const player = me.value;
   following?.abort();
   mine.value = [];
-  if (token === undefined) return;
+  if (player === undefined) return;
   readMine();
   const { signal } = (following = new AbortController());
   // Without locks (a page without TLS) each tab follows the stream itself.

@@ -1,6 +1,7 @@
 /** For authors of clients: every request with its curl, the frames of the stream, and the legal list, as they are. */
 import { useSignal } from "@preact/signals";
 import { BASE, exchanges } from "./api.js";
+import { Copy } from "./copy.js";
 import { html } from "./html.js";
 import { session } from "./session.js";
 import { t } from "./words.js";
@@ -68,16 +69,3 @@ function Entry({ exchange }) {
 /** @param {{ value: unknown }} props */
 const Json = ({ value }) =>
   html`<pre tabindex="0"><code>${typeof value === "string" ? value : JSON.stringify(value, null, 1)}</code></pre>`;
-
-/** @param {{ text: string, label: string }} props */
-export function Copy({ text, label }) {
-  const isCopied = useSignal(false);
-  const copy = async () => {
-    await navigator.clipboard.writeText(text);
-    isCopied.value = true;
-    setTimeout(() => (isCopied.value = false), 2000);
-  };
-  // Browsers offer the clipboard only on pages with TLS, and on this machine.
-  if (!navigator.clipboard) return null;
-  return html`<button type="button" class="plain" onClick=${copy}>${isCopied.value ? t("copied") : label}</button>`;
-}

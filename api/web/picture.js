@@ -55,9 +55,9 @@ export function Picture({ svg, fits = NONE, highlight = NONE, onPick }) {
 
   useLayoutEffect(() => {
     const before = drawing.current;
-    const after = (drawing.current = read(svg));
     focused.current = host.current?.querySelector(":focus")?.id;
-    host.current?.replaceChildren(after.svg);
+    const after = (drawing.current = read(svg, before?.svg));
+    if (before === null) host.current?.replaceChildren(after.svg);
     if (before !== null) animate(before, after);
   }, [svg]);
 

@@ -1,7 +1,7 @@
 /** The seats of a match: who has them, whose turn it is, and the time that each has left. */
 import { SeatClock } from "./clocks.js";
 import { html } from "./html.js";
-import { session } from "./session.js";
+import { me } from "./session.js";
 import { t } from "./words.js";
 
 /** @import { Match, Seat } from "./types.d.ts" */
@@ -10,14 +10,21 @@ import { t } from "./words.js";
 /** @param {{ seat: number }} props */
 export const SeatMark = ({ seat }) => html`<span class=${`seat-mark seat-${seat}`} aria-hidden="true">${seat}</span>`;
 
+/** A name that leads to the page of the player; bots of the service have none. @param {{ player: string, name: string | null, kind: string | null }} props */
+export const PlayerName = ({ player, name, kind }) =>
+  html`${kind === "bot"
+    ? html`<span class="name">${name}</span>`
+    : html`<a class="name" href=${`#/player/${player}`}>${name ?? t("someone")}</a>`}
+  ${kind !== "human" && html`<span class="tag">${t("bot")}</span>`}`;
+
 /** The name of a seat's player, and what else matters about it. @param {{ seat: Seat }} props */
 export function Holder({ seat }) {
   if (seat.player === null) return html`<span class="soft">${t("free_seat")}</span>`;
-  const isMine = seat.player === session.value?.player.id;
+  const isMine = seat.player === me.value;
   return html`<span class="holder">
-    <span class="name">${seat.name ?? t("someone")}</span>
+    <${PlayerName} player=${seat.player} name=${seat.name} kind=${seat.kind} />
+    ${seat.rating !== null && html`<span class="rating" title=${t("rating")}><span class="visually-hidden">${t("rating")} </span>${seat.rating}</span>`}
     ${isMine && html`<span class="tag">${t("you")}</span>`}
-    ${seat.kind !== "human" && html`<span class="tag">${t("bot")}</span>`}
     ${seat.resigned && html`<span class="tag">${t("left")}</span>`}
     ${seat.former_name !== null && html`<span class="soft">${t("for_player", { name: seat.former_name })}</span>`}
   </span>`;

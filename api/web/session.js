@@ -1,13 +1,22 @@
 /** The player of this browser: its token, kept in localStorage and shared by all tabs. */
-import { signal } from "@preact/signals";
+import { computed, signal } from "@preact/signals";
 
 /** @import { Player } from "./types.d.ts" */
-/** @typedef {{ token: string, player: Player }} Session */
+/**
+ * @typedef {object} Session
+ * @property {string} token
+ * @property {Player} player
+ * @property {number} [made_at] when this browser made the token, by its own clock in milliseconds; absent if it did not
+ * @property {boolean} [is_borrowed] the token was given by the person, who may use it elsewhere too: it is never revoked here
+ */
 
 const KEY = "moonstone.session";
 
 /** @type {import("@preact/signals").Signal<Session | null>} */
 export const session = signal(read());
+
+/** The id of the player, which stays the same when the token is renewed. */
+export const me = computed(() => session.value?.player.id);
 
 /** Whether the service ended the session: it does not accept the token any more. */
 export const wasEnded = signal(false);
@@ -35,12 +44,19 @@ export function keep(made) {
   session.value = made;
 }
 
+/** Take over what another tab stored, if the news of it has not arrived yet. */
+export function catchUp() {
+  const kept = read();
+  if (kept !== null && kept.token !== session.value?.token) session.value = kept;
+}
+
 /**
  * Forget the token.
- * @param {string} token only if it is still this one: another tab may have signed in meanwhile
+ * @param {string} token only if it is still this one: another tab may have signed in, or renewed the token
  * @param {{ refused?: boolean }} [why] `refused`: the service does not accept the token any more
  */
 export function forget(token, { refused = false } = {}) {
+  catchUp();
   if (session.value?.token !== token) return;
   try {
     if (refused) localStorage.setItem(KEY, JSON.stringify(REFUSED));

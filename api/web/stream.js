@@ -1,5 +1,6 @@
 /** Follows a stream of JSON lines. A broken stream is continued where it broke. */
 import { Problem, record, send } from "./api.js";
+import { catchUp, session } from "./session.js";
 
 /** @typedef {"connecting" | "live" | "offline"} Connection */
 
@@ -47,6 +48,7 @@ async function connect(path, signal, take) {
   let timer = setTimeout(() => silence.abort(), SILENCE_MS);
   const both = AbortSignal.any([signal, silence.signal]);
   addEventListener("offline", () => silence.abort(), { signal: both });
+  const token = session.value?.token;
   try {
     const response = await send("GET", path, { accept: NDJSON, signal: both });
     const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
@@ -60,6 +62,7 @@ async function connect(path, signal, take) {
       for (const line of lines) {
         if (line === "") continue;
         const frame = JSON.parse(line);
+        if (frame.type === "end" && frame.reason === "token-revoked" && isRenewed(token)) return false;
         record({ kind: "frame", method: "GET", path, body: undefined, key: null, status: null, ms: 0, value: frame });
         if (take(frame)) return true;
       }
@@ -69,6 +72,12 @@ async function connect(path, signal, take) {
     clearTimeout(timer);
     silence.abort();
   }
+}
+
+/** Whether this browser has another token by now. @param {string | undefined} token */
+function isRenewed(token) {
+  catchUp();
+  return session.value?.token !== token;
 }
 
 /**

@@ -12,7 +12,8 @@ import { Log } from "./log.js";
 import { Panel } from "./panel.js";
 import { Picture } from "./picture.js";
 import { Seats } from "./seats.js";
-import { session } from "./session.js";
+import { me } from "./session.js";
+import { Sure } from "./sure.js";
 import { Waiting } from "./waiting.js";
 import { language, t } from "./words.js";
 
@@ -29,7 +30,7 @@ export function Table({ id, query }) {
   const known = useRef(/** @type {unknown[] | null} */ (null));
   useSignalEffect(() => {
     // Another player or another language sees another match.
-    const seen = [session.value?.token, language.value];
+    const seen = [me.value, language.value];
     if (known.current?.some((one, index) => one !== seen[index])) live.start({ forget: known.current[0] !== seen[0] });
     known.current = seen;
   });
@@ -74,6 +75,7 @@ function Shown({ live, match }) {
   return html`
     <div class="head">
       <h1 tabindex="-1">${titleOfGame(match.game)}</h1>
+      ${match.rated && html`<span class="tag">${t("rated")}</span>`}
       <${Connection} live=${live} />
       <${Zoom} zoom=${zoom} />
     </div>
@@ -135,21 +137,19 @@ function Board({ live, choice, zoom }) {
 /** What a player can do about the match itself while it runs. @param {{ live: Live, match: Match }} props */
 function Stay({ live, match }) {
   const problem = useSignal(/** @type {Error | null} */ (null));
-  const isSure = useSignal(false);
-  const me = session.value?.player.id;
-  const mine = match.seats.find((seat) => seat.player === me && !seat.resigned);
-  const lost = match.seats.find((seat) => seat.former !== null && seat.former === me);
+  const player = me.value;
+  const mine = match.seats.find((seat) => seat.player === player && !seat.resigned);
+  const lost = match.seats.find((seat) => seat.former !== null && seat.former === player);
   /** @param {string} name */
   const change = async (name) => {
     problem.value = null;
-    isSure.value = false;
     try {
       await live.change(name);
     } catch (error) {
       problem.value = /** @type {Error} */ (error);
     }
   };
-  if (me === undefined || (mine === undefined && lost === undefined)) return null;
+  if (player === undefined || (mine === undefined && lost === undefined)) return null;
   const hasAsked = mine !== undefined && match.abort_asked.includes(mine.seat);
   return html`<section class="card" aria-label=${t("this_match")}>
     <div role="alert">${problem.value && html`<p class="problem">${problem.value.message}</p>`}</div>
@@ -157,13 +157,8 @@ function Stay({ live, match }) {
     <div class="row">
       ${lost !== undefined && html`<button type="button" class="primary" onClick=${() => change("return")}>${t("take_seat_back")}</button>`}
       ${mine !== undefined && !hasAsked && html`<button type="button" class="plain" onClick=${() => change("abort")}>${t("ask_abort")}</button>`}
-      ${mine !== undefined && !isSure.value && html`<button type="button" class="plain" onClick=${() => (isSure.value = true)}>${t("leave")}</button>`}
+      ${mine !== undefined &&
+      html`<${Sure} label=${t("leave")} why=${t("leave_why")} yes=${t("leave_now")} no=${t("stay")} act=${() => change("leave")} />`}
     </div>
-    ${isSure.value &&
-    html`<p>${t("leave_why")}</p>
-      <div class="row">
-        <button type="button" class="danger" onClick=${() => change("leave")}>${t("leave_now")}</button>
-        <button type="button" class="plain" onClick=${() => (isSure.value = false)}>${t("stay")}</button>
-      </div>`}
   </section>`;
 }

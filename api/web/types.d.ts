@@ -26,6 +26,7 @@ export interface Seat {
   seat: number;
   player: string | null;
   name: string | null;
+  rating: number | null;
   kind: "human" | "bot" | "hosted" | null;
   resigned: boolean;
   former: string | null;
@@ -53,6 +54,7 @@ export interface Summary {
   status: Status;
   private: boolean;
   manual_start: boolean;
+  rated: boolean;
   clock: Clock | null;
   creator: string;
   creator_name: string | null;
@@ -117,9 +119,10 @@ export interface GameSummary {
   bots: readonly string[];
 }
 
-/** `options` is a JSON Schema, `texts` are by language and key. */
+/** `options` is a JSON Schema, `variants` are options by name, `texts` are by language and key. */
 export interface Game extends GameSummary {
   options: Schema;
+  variants: Record<string, Record<string, unknown>>;
   texts: Record<string, Record<string, string>>;
 }
 
@@ -140,6 +143,73 @@ export interface Schema {
 export interface Player {
   id: string;
   name: string;
+}
+
+/** `created_at` is null for tokens of older releases, `expires_at` for those that do not expire. `current`: that of the request. */
+export interface Token {
+  id: string;
+  label: string;
+  scopes: readonly string[];
+  created_at: number | null;
+  last_used_at: number | null;
+  expires_at: number | null;
+  current: boolean;
+}
+
+/** `mu` and `sigma` (its uncertainty) are in millionths; `rating` follows from them. */
+export interface Rating {
+  rating: number;
+  mu: number;
+  sigma: number;
+}
+
+/** How the counted matches of a player in a game ended. */
+export interface Results extends Rating {
+  matches: number;
+  won: number;
+  shared: number;
+  lost: number;
+}
+
+export interface Leader extends Results {
+  rank: number;
+  player: string;
+  name: string | null;
+  kind: "human" | "bot" | "hosted";
+}
+
+export interface Leaderboard {
+  game: string;
+  players: readonly Leader[];
+  next: string | null;
+}
+
+/** `rank` is null without a place on the leaderboard. */
+export interface PlayerRating extends Results {
+  game: string;
+  rank: number | null;
+}
+
+export interface PlayerPage {
+  id: string;
+  name: string | null;
+  kind: "human" | "bot" | "hosted";
+  ratings: readonly PlayerRating[];
+}
+
+export interface RatedMatch {
+  game: string;
+  match: string;
+  rated_at: number;
+  counted: boolean;
+  rank: number;
+  before: Rating;
+  after: Rating;
+}
+
+export interface RatingHistory {
+  matches: readonly RatedMatch[];
+  next: string | null;
 }
 
 /** RFC 9457. */

@@ -2,11 +2,11 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { needPlayer } from "./account.js";
+import { Copy } from "./copy.js";
 import { games, readGames } from "./games.js";
 import { html } from "./html.js";
-import { Copy } from "./panel.js";
 import { Holder, SeatMark } from "./seats.js";
-import { session } from "./session.js";
+import { me } from "./session.js";
 import { t } from "./words.js";
 
 /** @import { Match, Seat } from "./types.d.ts" */
@@ -18,9 +18,9 @@ export function Waiting({ live, match }) {
   useEffect(() => {
     readGames().catch((error) => (problem.value = error));
   }, []);
-  const me = session.value?.player.id;
-  const isCreator = match.creator === me;
-  const isSeated = match.seats.some((seat) => seat.player !== null && seat.player === me);
+  const player = me.value;
+  const isCreator = match.creator === player;
+  const isSeated = match.seats.some((seat) => seat.player !== null && seat.player === player);
   const isFull = match.seats.every((seat) => seat.player !== null);
 
   /** @param {string} name @param {object} [body] */
@@ -42,7 +42,7 @@ export function Waiting({ live, match }) {
       ${match.seats.map(
         (seat) => html`<li key=${seat.seat} class="seat">
           <${SeatMark} seat=${seat.seat} /><${Holder} seat=${seat} />
-          ${isCreator && html`<${SeatMenu} seat=${seat} match=${match} isMe=${seat.player === me} change=${change} />`}
+          ${isCreator && html`<${SeatMenu} seat=${seat} match=${match} isMe=${seat.player === player} change=${change} />`}
         </li>`,
       )}
     </ul>

@@ -1,7 +1,7 @@
 """Views of a match: a public summary for lists, and the full view of one viewer with observation and decisions."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any, TypeAlias
+from typing import Any
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -13,20 +13,28 @@ from service.match.events import BotFallback, MatchClock, SeatKind
 from service.match.model import Match, SeatHolder, Status
 from service.match.redaction import SeenDecision, own_decisions, require_over, see_decisions
 from service.repository.ports import Player, Ports
+from service.repository.ratings import Standings
 
-Names: TypeAlias = Mapping[str, Player]
+
+class People(msgspec.Struct, frozen=True):
+    """What is known of the people of some matches, by their ids: their accounts, and for each game their standings."""
+
+    accounts: Mapping[str, Player] = {}
+    standings: Mapping[str, Standings] = {}
 
 
 class SeatView(msgspec.Struct, frozen=True):
-    """A seat and its player. `player` is null in a free seat. Names are not part of the match, and may be null.
+    """A seat and its player. `player` is null in a free seat.
 
     `former` is the player who had the seat until a bot took it over. `owner` is the player who owns the hosted bot that has or
-    had the seat; it is null in any other seat.
+    had the seat; it is null in any other seat. Names and ratings are those of now, and not part of the match; a name may be
+    null. `rating` is that in the game of the match, null before the first match that counted.
     """
 
     seat: Seat
     player: str | None
     name: str | None
+    rating: int | None
     kind: SeatKind | None
     resigned: bool
     former: str | None
@@ -94,23 +102,23 @@ class MatchView(MatchSummary, frozen=True, kw_only=True):
 
 
 def summaries(ports: Ports, matches: Iterable[Match]) -> tuple[MatchSummary, ...]:
-    """Summaries of matches, with the names of their players, which are read in one round trip."""
+    """Summaries of matches. The names of all players are read in one round trip, and their ratings in one for each game."""
     listed = tuple(matches)
-    names = _names(ports, listed)
-    return tuple(MatchSummary(**_public(match, names)) for match in listed)
+    people = _people(ports, listed)
+    return tuple(MatchSummary(**_public(match, people)) for match in listed)
 
 
 def summary_without_names(match: Match) -> MatchSummary:
-    """A summary of a match of which only its events are known: people have no names in it, but bots have."""
-    return MatchSummary(**_public(match, {}))
+    """A summary of a match of which only its events are known: people have neither names nor ratings in it, but bots have names."""
+    return MatchSummary(**_public(match, People()))
 
 
 def own_summaries(ports: Ports, matches: Iterable[Match], player: str) -> tuple[OwnMatch, ...]:
     """Summaries of one player's matches, with its seat and decisions in each."""
     listed = tuple(matches)
-    names = _names(ports, listed)
+    people = _people(ports, listed)
     return tuple(
-        OwnMatch(**_public(match, names), seat=(seat := match.seat_of(player)), decisions=own_decisions(match, seat))
+        OwnMatch(**_public(match, people), seat=(seat := match.seat_of(player)), decisions=own_decisions(match, seat))
         for match in listed
     )
 
@@ -118,7 +126,7 @@ def own_summaries(ports: Ports, matches: Iterable[Match], player: str) -> tuple[
 def see(ports: Ports, match: Match, viewer: Viewer, join_code: str | None = None) -> MatchView:
     """The full view of a match for one viewer."""
     return MatchView(
-        **_public(match, _names(ports, (match,))),
+        **_public(match, _people(ports, (match,))),
         viewer=viewer,
         decisions=see_decisions(match, viewer),
         observation=match.observation(viewer),
@@ -136,18 +144,24 @@ def of_every_seat(ports: Ports, match: Match) -> tuple[Any, ...]:
     return tuple(match.observation(seat) for seat in range(len(match.seats)))
 
 
-def _names(ports: Ports, matches: Iterable[Match]) -> Names:
-    people: dict[str, None] = {}
+def _people(ports: Ports, matches: Iterable[Match]) -> People:
+    """The creators, the holders of seats and those who had them before, with the ratings of the holders."""
+    shown: dict[str, None] = {}
+    rated: dict[str, dict[str, None]] = {}
     for match in matches:
-        people[match.creator] = None
+        shown[match.creator] = None
         for holder in match.seats:
-            account = None if holder is None else holder.account
-            if account is not None:
-                people[account] = None
-    return ports.accounts.players(tuple(people))
+            if holder is None:
+                continue
+            if holder.account is not None:
+                shown[holder.account] = None
+            if holder.kind != "bot":
+                rated.setdefault(match.created.game, {})[holder.player] = None
+    standings = {game: ports.ratings.standings(game, tuple(players)) for game, players in rated.items()}
+    return People(ports.accounts.players(tuple(shown)), standings)
 
 
-def _public(match: Match, names: Names) -> dict[str, Any]:
+def _public(match: Match, people: People) -> dict[str, Any]:
     created = match.created
     return {
         "id": match.id,
@@ -161,8 +175,8 @@ def _public(match: Match, names: Names) -> dict[str, Any]:
         "bot_fallback": None if created.bot_fallback is UNSET else created.bot_fallback,
         "clock": created.clock,
         "creator": match.creator,
-        "creator_name": _name(match.creator, names),
-        "seats": tuple(_see_seat(seat, holder, names) for seat, holder in enumerate(match.seats)),
+        "creator_name": _name(match.creator, people),
+        "seats": tuple(_see_seat(created.game, seat, holder, people) for seat, holder in enumerate(match.seats)),
         "version": match.head.version,
         "head": match.head.hash,
         "created_at": match.created_at,
@@ -178,14 +192,24 @@ def _public(match: Match, names: Names) -> dict[str, Any]:
     }
 
 
-def _see_seat(seat: Seat, holder: SeatHolder | None, names: Names) -> SeatView:
+def _see_seat(game: str, seat: Seat, holder: SeatHolder | None, people: People) -> SeatView:
     if holder is None:
-        return SeatView(seat, None, None, None, resigned=False, former=None, former_name=None, owner=None)
-    name = holder.player if holder.kind == "bot" else _name(holder.player, names)
-    former = _name(holder.former, names)
-    return SeatView(seat, holder.player, name, holder.kind, holder.resigned, holder.former, former, holder.owner)
+        return SeatView(seat, None, None, None, None, resigned=False, former=None, former_name=None, owner=None)
+    is_bot = holder.kind == "bot"
+    standing = None if is_bot else people.standings.get(game, {}).get(holder.player)
+    return SeatView(
+        seat,
+        holder.player,
+        name=holder.player if is_bot else _name(holder.player, people),
+        rating=None if standing is None else standing.rating.shown,
+        kind=holder.kind,
+        resigned=holder.resigned,
+        former=holder.former,
+        former_name=_name(holder.former, people),
+        owner=holder.owner,
+    )
 
 
-def _name(player: str | None, names: Names) -> str | None:
-    known = None if player is None else names.get(player)
+def _name(player: str | None, people: People) -> str | None:
+    known = None if player is None else people.accounts.get(player)
     return None if known is None else known.name

@@ -27,12 +27,12 @@ class Rated:
         self.ids = {name: client.ask("/v1/me", token)["id"] for name, token in self.tokens.items()}
         self.matches = [self.play(name) for name in self.tokens if name != "Anna"]
 
-    def play(self, rival: str) -> str:
+    def play(self, rival: str, winner: str = "Anna") -> str:
         wanted = {"game": GAME, "seats": 2, "rated": True}
-        match: str = self.client.do("/v1/matches", wanted, self.tokens["Anna"])["id"]
-        for name in ("Anna", rival):
+        match: str = self.client.do("/v1/matches", wanted, self.tokens[winner])["id"]
+        for name in (winner, rival):
             self.client.do(f"/v1/matches/{match}/seats", {}, self.tokens[name])
-        for name in (rival, "Anna"):
+        for name in (rival, winner):
             self.client.do(f"/v1/matches/{match}/leave", {}, self.tokens[name])
         while advance(self.client.container.ports, match, moves=1000):
             pass

@@ -48,15 +48,26 @@ class Person:
         self.page.goto(f"{self.url}/#/{place}")
         self.page.wait_for_selector("h1")
 
-    def sign_up(self) -> None:
+    def sign_up(self) -> str:
+        """Make an account; returns its recovery code."""
         self.page.get_by_role("button", name="Choose a name").click()
-        self.give_name()
+        return self.give_name()
 
-    def give_name(self) -> None:
-        """Answer the question for a name."""
+    def return_with(self, secret: str) -> None:
+        """Sign in with a recovery code or a token."""
+        self.page.get_by_role("button", name="Choose a name").click()
+        self.page.get_by_role("button", name="I have an account already").click()
+        self.page.get_by_role("textbox", name="Recovery code or token").fill(secret)
+        self.page.get_by_role("button", name="Continue").click()
+
+    def give_name(self) -> str:
+        """Answer the question for a name; returns the recovery code."""
         self.page.get_by_role("textbox", name="Name").fill(self.name)
         self.page.get_by_role("button", name="Continue").click()
+        code = self.page.get_by_role("textbox", name="Your recovery code").input_value()
+        self.page.get_by_role("button", name="I have kept it").click()
         expect(self.page.locator(".account .name")).to_have_text(self.name)
+        return code
 
     @property
     def token(self) -> str:

@@ -8,7 +8,7 @@ from typing import Final
 
 import httpx
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from service.match import events
 from tests.api.web.person import People, Person
@@ -92,6 +92,29 @@ def test_two_who_want_a_rematch_meet_in_the_same_match(people: People) -> None:
     assert ada.match == ben.match != match
     expect(ada.page.locator(".seats")).to_contain_text("Ben")
     expect(ada.page.locator("#waiting")).to_have_count(0)
+
+
+def test_the_form_is_that_of_the_game_chosen_last_however_late_another_one_is_answered(people: People) -> None:
+    ada = people.person("Ada")
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    ada.page.route(re.compile("/v1/games/(ape_town|monkeys_on_the_moon)$"), hold)
+    ada.visit("new?game=ape_town")
+    ada.field("Game").select_option(label="4 Monkeys")
+    skins = ada.page.get_by_role("checkbox", name="Banana skins")
+    expect(skins).to_be_visible()
+    with ada.page.expect_response(re.compile("/v1/games/ape_town$")) as answered:
+        held.pop().continue_()
+    answered.value.finished()
+    expect(ada.field("Game")).to_have_value("four_monkeys")
+    expect(skins).to_be_visible()
+    ada.field("Game").select_option(label="Monkeys on the Moon")
+    expect(ada.field("Seats")).to_have_count(0)  # no form of another game, whose choices would be lost
+    held.pop().continue_()
+    expect(ada.field("Seats")).to_be_visible()
 
 
 def test_what_a_game_does_not_allow_is_explained(people: People) -> None:

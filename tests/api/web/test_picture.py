@@ -53,7 +53,14 @@ def page(browser: Browser, served: Serving) -> Iterator[Page]:
 
 
 def draw(page: Page, svg: str, **props: Any) -> None:
-    page.evaluate("(props) => window.draw(props)", {"svg": svg, **props})
+    """Draw a picture after what moved in the one before has arrived."""
+    page.evaluate(
+        """(props) => {
+          for (const one of document.getAnimations()) one.finish();
+          window.draw(props);
+        }""",
+        {"svg": svg, **props},
+    )
 
 
 def test_only_allowed_elements_and_attributes_are_copied_and_nothing_runs(page: Page) -> None:
@@ -89,30 +96,29 @@ def test_a_text_that_is_no_picture_is_refused(page: Page) -> None:
         assert refused or page.locator(".picture svg").count() == 0, text
 
 
-@pytest.mark.parametrize(
-    ("data", "action", "touches"),
-    [
-        ({"card": "a"}, {"type": "play", "card": "a"}, True),
-        ({"card": "a"}, {"type": "play", "card": "b"}, False),
-        ({"card": "a", "seat": "1"}, {"type": "play", "card": "a"}, True),
-        ({"card": "a", "seat": "1"}, {"type": "give", "card": "a", "seat": 2}, False),
-        ({"card": "a", "seat": "1"}, {"type": "give", "card": "a", "seat": 1}, True),
-        ({"seat": "1"}, {"type": "pass"}, False),
-        ({"type": "pass"}, {"type": "pass"}, True),
-        ({"cards": "b"}, {"type": "play", "cards": ["a", "b"]}, True),
-        ({"cards": "c"}, {"type": "play", "cards": ["a", "b"]}, False),
-        ({"cards": "b"}, {"type": "play", "cards": {"any_of": ["a", "b"], "min": 1, "max": 2}}, True),
-        ({"coins": "red"}, {"type": "pay", "coins": {"red": 2}}, True),
-        ({"coins": "blue"}, {"type": "pay", "coins": {"red": 2}}, False),
-        ({"flag": "true"}, {"flag": True}, True),
-        ({}, {"type": "pass"}, False),
-        ({"toString": "x"}, {"type": "pass"}, False),
-    ],
-)
-def test_an_element_touches_an_action_if_all_fields_that_it_names_agree(
-    page: Page, data: dict[str, str], action: dict[str, Any], touches: bool
-) -> None:
-    assert page.evaluate("([data, action]) => window.matches(data, action)", [data, action]) is touches
+TOUCHES: Final[list[tuple[dict[str, str], dict[str, Any], bool]]] = [
+    ({"card": "a"}, {"type": "play", "card": "a"}, True),
+    ({"card": "a"}, {"type": "play", "card": "b"}, False),
+    ({"card": "a", "seat": "1"}, {"type": "play", "card": "a"}, True),
+    ({"card": "a", "seat": "1"}, {"type": "give", "card": "a", "seat": 2}, False),
+    ({"card": "a", "seat": "1"}, {"type": "give", "card": "a", "seat": 1}, True),
+    ({"seat": "1"}, {"type": "pass"}, False),
+    ({"type": "pass"}, {"type": "pass"}, True),
+    ({"cards": "b"}, {"type": "play", "cards": ["a", "b"]}, True),
+    ({"cards": "c"}, {"type": "play", "cards": ["a", "b"]}, False),
+    ({"cards": "b"}, {"type": "play", "cards": {"any_of": ["a", "b"], "min": 1, "max": 2}}, True),
+    ({"coins": "red"}, {"type": "pay", "coins": {"red": 2}}, True),
+    ({"coins": "blue"}, {"type": "pay", "coins": {"red": 2}}, False),
+    ({"flag": "true"}, {"flag": True}, True),
+    ({}, {"type": "pass"}, False),
+    ({"toString": "x"}, {"type": "pass"}, False),
+]
+"""Attributes, an action, and whether the element touches it."""
+
+
+def test_an_element_touches_an_action_if_all_fields_that_it_names_agree(page: Page) -> None:
+    found = page.evaluate("(cases) => cases.map(([data, action]) => window.matches(data, action))", TOUCHES)
+    assert found == [touches for _, _, touches in TOUCHES]
 
 
 def test_a_click_gives_the_attributes_of_the_element_and_of_the_groups_around_it(page: Page) -> None:
@@ -160,6 +166,51 @@ def test_what_is_highlighted_is_lit_up_and_no_longer_when_it_is_not(page: Page) 
     assert page.locator(".lit").evaluate_all("(all) => all.map((one) => one.id)") == ["card-b"]
     draw(page, CARDS, highlight=[])
     assert page.locator(".lit").count() == 0
+
+
+VERSIONS: Final = [
+    CARDS,
+    CARDS.replace('"card-b"', '"card-d"'),
+    CARDS.replace("Card A", "Card <!-- --> E").replace('data-seat="0"', ""),
+    SVG.format('<g id="card-b"/><g><rect id="card-a" x="1"/></g><text>one<title/>two</text>'),
+    SVG.format('<rect id="card-b"/><text id="card-a">three</text><rect x="2"/><g id="x"><g id="y"/></g>'),
+    SVG.format('<g id="y"><rect/></g><rect x="3"/><g id="x"/><g id="card-a"/><g id="card-a"/>'),
+    HOSTILE,
+    CARDS,
+]
+
+
+def test_a_picture_becomes_the_next_one_whatever_it_was(page: Page) -> None:
+    unlike = page.evaluate(
+        """(versions) => {
+          const shown = () => {
+            const copy = document.querySelector(".picture svg").cloneNode(true);
+            for (const one of copy.querySelectorAll('[class=""]')) one.removeAttribute("class");
+            return copy;
+          };
+          const alone = versions.map((svg, key) => (window.draw({ svg, key: `alone ${key}` }), shown()));
+          const unlike = [];
+          for (const before of versions) {
+            versions.forEach((after, number) => {
+              window.draw({ svg: before, key: "both", fits: [{ card: "a" }], highlight: [{ card: "b" }] });
+              window.draw({ svg: after, key: "both" });
+              if (!shown().isEqualNode(alone[number])) unlike.push([before, after, shown().outerHTML]);
+            });
+          }
+          return unlike;
+        }""",
+        VERSIONS,
+    )
+    assert unlike == []
+
+
+def test_what_stays_in_a_picture_stays_the_same_element(page: Page) -> None:
+    draw(page, CARDS)
+    page.evaluate("for (const one of document.querySelectorAll('.picture *')) one.known = true;")
+    draw(page, CARDS.replace('"card-b"', '"card-d"').replace("translate(10 10)", "translate(30 10)"))
+    new = page.evaluate("[...document.querySelectorAll('.picture *')].filter((one) => !one.known).map((one) => one.id)")
+    assert new[0] == "card-d"
+    assert not {"seat-0", "card-a", "card-c"} & set(new)
 
 
 MOVING: Final = """() => document.getAnimations().map((one) => {

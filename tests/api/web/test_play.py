@@ -2,6 +2,7 @@
 
 import json
 import re
+import statistics
 import time
 from collections.abc import Callable, Iterator
 from typing import Any, Final
@@ -15,6 +16,30 @@ from tests.api.web.person import People, Person
 from tests.length import LONG
 
 LONGEST_S: Final = 420
+OPEN: Final = ".sentence[aria-disabled=false]"
+ROUNDS: Final = 6
+"""How often each person of the match in real time acts."""
+SHOWS: Final = "version => Number([...document.querySelectorAll('.log .ply')].at(-1)?.textContent) >= version"
+ECHO_MS: Final = 1000
+"""From a click to its echo, when eight browsers that draw each picture share the machine with the service."""
+ECHO: Final = """async () => {
+  const next = () => new Promise((resolve) => setTimeout(resolve, 20));
+  const sentence = document.querySelector(".sentence[aria-disabled=false]");
+  if (sentence === null) return null;
+  sentence.click();
+  await next();
+  document.querySelector(".confirm .chip")?.click();
+  await next();
+  const confirm = document.querySelector(".confirm .primary[aria-disabled=false]");
+  if (confirm === null) return null;
+  const began = performance.now();
+  const echo = new Promise((resolve) => {
+    new MutationObserver(() => resolve(performance.now() - began)).observe(document.querySelector(".log ol"), {childList: true});
+    setTimeout(() => resolve(null), 5000);
+  });
+  confirm.click();
+  return await echo;
+}"""
 
 
 def _fast_rounds(page: Page) -> None:
@@ -55,6 +80,36 @@ def test_people_and_a_bot_play_a_match_to_its_scored_end_and_a_watcher_sees_noth
             expect(player.page.locator(".result .score", has_text=re.compile(f"^{score} ")).first).to_be_visible()
     assert len(seen) > 5
     _assert_nothing_hidden(people, match, seen)
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not LONG, reason="only in the long form")
+def test_eight_browsers_play_one_match_in_real_time(people: People) -> None:
+    """Everybody sees every event once, in order, and nobody waits long for the echo of an action."""
+    count = 8
+    players = [people.person(f"Person {number}") for number in range(count)]
+    for player in players:
+        player.visit()
+        player.sign_up()
+    match = players[0].create(_title("four_monkeys"), count, options=_fast_rounds)
+    for player in players[1:]:
+        player.join(match)
+    for player in players:
+        expect(player.page.locator(OPEN).first).to_be_visible(timeout=60_000)
+    spent = [echoed for _ in range(ROUNDS) for player in players if (echoed := _echo_ms(player.page)) is not None]
+    assert len(spent) >= count
+    assert statistics.median(spent) < ECHO_MS, sorted(spent)
+    newest = max(player.look()["version"] for player in players)
+    for player in players:
+        player.page.wait_for_function(SHOWS, arg=newest)
+        versions = [int(text) for text in player.page.locator(".log .ply").all_inner_texts()]
+        assert versions == list(range(versions[0], versions[-1] + 1))
+
+
+def _echo_ms(page: Page) -> float | None:
+    """Milliseconds from a click on an action to its line in what happened; None if there is nothing to do now."""
+    spent: float | None = page.evaluate(ECHO)
+    return spent
 
 
 def _play(players: list[Person], watcher: Person, newest: Callable[[], int]) -> dict[int, str]:

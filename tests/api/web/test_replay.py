@@ -129,7 +129,8 @@ def test_a_match_that_is_not_there_is_reported(people: People) -> None:
     expect(person.page.locator(".problem")).to_contain_text("match")
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.long
+@pytest.mark.parametrize("scheme", ["light", "dark"] if LONG else ["dark"])
 def test_axe_finds_nothing_in_a_replay(people: People, api: httpx.Client, scheme: str) -> None:
     match = match_of_bots(api, "monsters_on_the_moon")
     person = people.person("Ada", color_scheme=scheme, viewport={"width": 360, "height": 800})

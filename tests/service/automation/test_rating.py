@@ -14,6 +14,7 @@ from service.match import due_times as kinds
 from service.match.rating import command_of, first_line, stream_of
 from service.repository.ports import ENDING_MS
 from service.repository.rating_streams import entries, entry_of
+from service.views import match_views
 from tests.service.arena import Arena
 from tests.service.rated import GAME, check, over
 
@@ -197,3 +198,25 @@ def test_leaderboards_that_a_process_left_behind_the_stream_catch_up_without_ano
     assert arena.ports.ratings.known(GAME, (), ()).head is None
     assert rating.catch_up(arena.ports, GAME) == 5
     assert arena.ports.ratings.known(GAME, ("anna", "ben"), ()) == expected
+
+
+def test_seats_show_the_ratings_that_their_players_have_now_in_that_game() -> None:
+    arena = Arena()
+    table = over(arena, "anna", "ben")
+    (before,) = match_views.summaries(arena.ports, [arena.match(table)])
+    assert [seat.rating for seat in before.seats] == [None, None]
+    rating.rate(arena.ports, table)
+    standings = arena.ports.ratings.standings(GAME, ("anna", "ben"))
+    shown = [standings[player].rating.shown for player in ("anna", "ben")]
+    (after,) = match_views.summaries(arena.ports, [arena.match(table)])
+    assert [seat.rating for seat in after.seats] == shown
+    assert [seat.rating for seat in match_views.see(arena.ports, arena.match(table), 1).seats] == shown
+    bot = arena.join(arena.create(GAME, 3, bots=("high",)), "ben")
+    assert [seat.rating for seat in match_views.see(arena.ports, arena.match(bot), None).seats] == [
+        None,
+        shown[1],
+        None,
+    ]
+    other = arena.join(arena.create("monkeys_on_the_moon", 2), "anna")
+    assert [seat.rating for seat in match_views.see(arena.ports, arena.match(other), None).seats] == [None, None]
+    assert [seat.rating for seat in match_views.summary_without_names(arena.match(table)).seats] == [None, None]

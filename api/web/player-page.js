@@ -1,0 +1,123 @@
+/** The page of a player: ratings with their history, rated matches, and public matches. */
+import { useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import { get } from "./api.js";
+import { date } from "./dates.js";
+import { readGames, titleOfGame } from "./games.js";
+import { html } from "./html.js";
+import { Row } from "./match-row.js";
+import { RatingChange, uncertainty } from "./ratings.js";
+import { Failure, useTask } from "./task.js";
+import { t } from "./words.js";
+
+/** @import { PlayerPage as Page, PlayerRating, RatedMatch, Summary } from "./types.d.ts" */
+/** @typedef {"ratings" | "matches"} List a list of the player in the API */
+
+const RATED_PAGE = 30;
+const PAGE = 20;
+const WIDTH = 300;
+const HEIGHT = 70;
+const EDGE = 5;
+
+/** @param {{ id: string }} props */
+export function PlayerPage({ id }) {
+  const player = useSignal(/** @type {Page | null} */ (null));
+  const task = useTask();
+  const path = `/v1/players/${encodeURIComponent(id)}`;
+  const rated = useList(/** @type {RatedMatch[]} */ ([]), `${path}/ratings`, RATED_PAGE);
+  const matches = useList(/** @type {Summary[]} */ ([]), `${path}/matches`, PAGE);
+  useEffect(() => {
+    readGames().catch(() => {}); // the page shows the games' ids instead of their titles
+    task.run(async () => void (player.value = await get(path)));
+  }, []);
+  const found = player.value;
+  if (found === null) {
+    return html`<h1 tabindex="-1">${t("player_page")}</h1>
+      ${task.problem.value === null ? html`<p role="status" class="soft">${t("loading")}</p>` : html`<${Failure} task=${task} />`}`;
+  }
+  return html`<h1 tabindex="-1">${found.name ?? t("someone")} ${found.kind !== "human" && html`<span class="tag">${t("bot")}</span>`}</h1>
+    <section aria-labelledby="ratings">
+      <h2 id="ratings">${t("ratings")}</h2>
+      ${found.ratings.length === 0 && html`<p class="soft">${t("no_ratings")}</p>`}
+      <ul class="games">
+        ${found.ratings.map(
+          (rating) => html`<li key=${rating.game} class="card"><${InGame} rating=${rating} matches=${rated.items.value.filter((one) => one.game === rating.game)} /></li>`,
+        )}
+      </ul>
+      ${found.ratings.length > 0 && html`<p class="soft">${t("rating_why")}</p>`}
+    </section>
+    ${rated.items.value.length > 0 &&
+    html`<section aria-labelledby="rated-matches">
+      <h2 id="rated-matches">${t("rated_matches")}</h2>
+      <ul class="matches">
+        ${rated.items.value.map(
+          (one) => html`<li key=${one.match}>
+            <a class="match" href=${`#/replay/${one.match}`}>
+              <span class="match-title">${titleOfGame(one.game)}</span>
+              <span class="soft">${date(one.rated_at)} · ${t("rank")} ${one.rank}</span>
+              <span class="does"><${RatingChange} match=${one} /></span>
+            </a>
+          </li>`,
+        )}
+      </ul>
+      <${More} list=${rated} />
+    </section>`}
+    <section aria-labelledby="public-matches">
+      <h2 id="public-matches">${t("public_matches")}</h2>
+      ${matches.items.value.length === 0 && html`<p class="soft">${t("no_matches")}</p>`}
+      <ul class="matches">
+        ${matches.items.value.map((match) => html`<li key=${match.id}><${Row} match=${match} /></li>`)}
+      </ul>
+      <${More} list=${matches} />
+    </section>`;
+}
+
+/**
+ * A list of the API, page by page; its first page is read at once.
+ * @template T @param {readonly T[]} none @param {string} path @param {number} limit
+ */
+function useList(none, path, limit) {
+  const items = useSignal(none);
+  const next = useSignal(/** @type {string | null} */ (null));
+  const task = useTask();
+  const read = () =>
+    task.run(async () => {
+      const page = await get(`${path}?${new URLSearchParams({ limit: String(limit), ...(next.value && { cursor: next.value }) })}`);
+      items.value = [...items.value, ...page.matches];
+      next.value = page.next;
+    });
+  useEffect(() => void read(), []);
+  return { items, next, task, read };
+}
+
+/** @param {{ list: Pick<ReturnType<typeof useList>, "next" | "task" | "read"> }} props */
+const More = ({ list }) => html`<${Failure} task=${list.task} />
+  ${list.next.value !== null && html`<button type="button" class="plain" onClick=${list.read}>${t("more")}</button>`}`;
+
+/** The rating in one game. @param {{ rating: PlayerRating, matches: readonly RatedMatch[] }} props `matches`: newest first */
+function InGame({ rating, matches }) {
+  const { game, rank, won, shared, lost } = rating;
+  return html`<h3>${titleOfGame(game)}</h3>
+    <p class="rating-now"><strong>${rating.rating}</strong> <span class="soft">± ${uncertainty(rating)}</span></p>
+    <${History} matches=${matches} />
+    <p class="soft">${t("won_shared_lost", { won, shared, lost })}</p>
+    <p><a href=${`#/leaderboard/${game}`}>${rank === null ? t("no_rank") : t("has_rank", { rank })}</a></p>`;
+}
+
+/** The rating after each match as a small curve. @param {{ matches: readonly RatedMatch[] }} props newest first */
+function History({ matches }) {
+  const oldest = matches.at(-1);
+  if (oldest === undefined) return null;
+  const points = [oldest.before.rating, ...matches.map((one) => one.after.rating).reverse()];
+  const [least, most] = [Math.min(...points), Math.max(...points)];
+  /** @param {number} index */
+  const x = (index) => EDGE + (index / (points.length - 1)) * (WIDTH - 2 * EDGE);
+  /** @param {number} rating */
+  const y = (rating) => HEIGHT - EDGE - ((rating - least) / Math.max(1, most - least)) * (HEIGHT - 2 * EDGE);
+  const line = points.map((rating, index) => `${x(index).toFixed(1)},${y(rating).toFixed(1)}`).join(" ");
+  const label = t("rating_curve", { count: matches.length, from: points[0] ?? 0, to: points.at(-1) ?? 0, least, most });
+  return html`<svg class="rating-curve" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label=${label}>
+    <polyline points=${line} />
+    <circle cx=${x(points.length - 1)} cy=${y(points.at(-1) ?? 0)} r="4" />
+  </svg>`;
+}

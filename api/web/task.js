@@ -1,0 +1,27 @@
+/** Something that a person asks for: it runs once at a time, and says why it failed. */
+import { useSignal } from "@preact/signals";
+import { html } from "./html.js";
+
+/** @typedef {ReturnType<typeof useTask>} Task */
+
+export function useTask() {
+  const problem = useSignal(/** @type {Error | null} */ (null));
+  const isBusy = useSignal(false);
+  /** @param {() => Promise<void>} work */
+  const run = async (work) => {
+    if (isBusy.value) return;
+    isBusy.value = true;
+    problem.value = null;
+    try {
+      await work();
+    } catch (error) {
+      problem.value = /** @type {Error} */ (error);
+    } finally {
+      isBusy.value = false;
+    }
+  };
+  return { problem, isBusy, run };
+}
+
+/** @param {{ task: Task }} props */
+export const Failure = ({ task }) => html`<div role="alert">${task.problem.value && html`<p class="problem">${task.problem.value.message}</p>`}</div>`;

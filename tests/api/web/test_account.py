@@ -1,0 +1,236 @@
+"""Accounts in the web client: the token of a browser, the recovery code, and the page of the account."""
+
+import json
+from pathlib import Path
+from typing import Any, Final
+
+import httpx
+from playwright.sync_api import Page, expect
+
+from tests.api.web.person import People, Person
+
+OPEN: Final = ".sentence[aria-disabled=false]"
+DAY_MS: Final = 86_400_000
+
+
+def tokens(people: People, token: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = people.get("/v1/me/tokens", token)["tokens"]
+    return found
+
+
+def is_valid(people: People, token: str) -> bool:
+    answer = httpx.get(f"{people.url}/v1/me", headers={"Authorization": f"Bearer {token}"}, timeout=30)
+    return answer.status_code == httpx.codes.OK
+
+
+def post(people: People, path: str, body: object, token: str | None = None) -> Any:
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    return httpx.post(people.url + path, json=body, headers=headers, timeout=30).raise_for_status().json()
+
+
+def known(people: People, name: str) -> Person:
+    person = people.person(name)
+    person.visit()
+    person.sign_up()
+    return person
+
+
+def at_account(person: Person) -> Page:
+    person.visit("account")
+    expect(person.page.locator(".token").first).to_be_visible()
+    return person.page
+
+
+def test_a_browser_keeps_a_token_with_the_scopes_that_it_needs_and_an_end(people: People) -> None:
+    ada = known(people, "Ada")
+    (token,) = tokens(people, ada.token)
+    assert token["scopes"] == ["watch", "play", "account"]
+    assert token["label"] == "Chrome, Linux"
+    assert token["expires_at"] - token["created_at"] == 30 * DAY_MS
+
+
+def test_the_recovery_code_is_shown_once_and_can_be_copied(people: People) -> None:
+    ada = people.person("Ada", permissions=["clipboard-read", "clipboard-write"])
+    ada.visit()
+    page = ada.page
+    page.get_by_role("button", name="Choose a name").click()
+    page.get_by_role("textbox", name="Name").fill("Ada")
+    page.get_by_role("button", name="Continue").click()
+    code = page.get_by_role("textbox", name="Your recovery code").input_value()
+    page.get_by_role("button", name="Copy").click()
+    expect(page.get_by_role("button", name="Copied")).to_be_visible()
+    assert page.evaluate("navigator.clipboard.readText()") == code
+    page.get_by_role("button", name="I have kept it").click()
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    assert code not in page.content() + page.evaluate("JSON.stringify({...localStorage})")
+    assert post(people, "/v1/recoveries", {"recovery_code": code})["player"]["name"] == "Ada"
+
+
+def test_a_recovery_code_brings_the_account_back_and_ends_all_other_sessions(people: People) -> None:
+    ada, again = people.person("Ada"), people.person("Ada")
+    ada.visit()
+    code = ada.sign_up()
+    old = ada.token
+    again.visit()
+    again.return_with("reco_wrong")
+    expect(again.page.locator("dialog .problem")).to_contain_text("not valid")
+    again.page.get_by_role("textbox", name="Recovery code or token").fill(code)
+    again.page.get_by_role("button", name="Continue").click()
+    expect(again.page.get_by_role("dialog")).to_have_count(0)
+    (token,) = tokens(people, again.token)
+    assert token["scopes"] == ["watch", "play", "account"]
+    assert not is_valid(people, old)
+    expect(ada.page.get_by_text("does not accept the token of this browser")).to_be_visible()
+
+
+def test_a_token_that_was_entered_stays_valid_when_the_browser_signs_out(people: People) -> None:
+    given = post(people, "/v1/players", {"name": "Ada"})["token"]
+    ada = people.person("Ada")
+    ada.visit()
+    ada.return_with(given)
+    expect(ada.page.get_by_role("dialog")).to_have_count(0)
+    own = ada.token
+    assert len(tokens(people, given)) == 2
+    ada.page.get_by_role("button", name="Sign out").click()
+    expect(ada.page.get_by_role("button", name="Choose a name")).to_be_visible()
+    assert (is_valid(people, own), is_valid(people, given)) == (False, True)
+
+
+def test_a_token_that_may_not_manage_the_account_plays_and_is_only_forgotten(people: People) -> None:
+    owner = post(people, "/v1/players", {"name": "Ada"})["token"]
+    given = post(people, "/v1/me/tokens", {"label": "bot", "scopes": ["watch", "play"]}, owner)["token"]
+    ada = people.person("Ada")
+    ada.visit()
+    ada.return_with(given)
+    expect(ada.page.get_by_role("dialog")).to_have_count(0)
+    ada.page.locator(".game", has_text="Ape Town").get_by_role("button", name="Play against bots").click()
+    expect(ada.page.locator(OPEN).first).to_be_visible()
+    ada.visit("account")
+    expect(ada.page.locator(".problem").first).to_contain_text("account")
+    ada.page.get_by_role("button", name="Sign out").click()
+    expect(ada.page.get_by_role("banner").get_by_role("button", name="Choose a name")).to_be_visible()
+    assert is_valid(people, given)
+
+
+def test_a_token_is_renewed_while_it_is_in_use_and_open_tables_go_on(people: People) -> None:
+    ada = people.person("Ada")
+    ada.visit()
+    ada.page.locator(".game", has_text="Ape Town").get_by_role("button", name="Play against bots").click()
+    ada.give_name()
+    expect(ada.page.locator(OPEN).first).to_be_visible()
+    ada.page.locator(".picture svg").evaluate("picture => { picture.dataset.same = 'yes'; }")
+    old = ada.token
+    ada.page.evaluate(
+        """days => {
+          const kept = JSON.parse(localStorage["moonstone.session"]);
+          localStorage["moonstone.session"] = JSON.stringify({...kept, made_at: kept.made_at - days});
+        }""",
+        2 * DAY_MS,
+    )
+    other = ada.open_tab()
+    other.goto(f"{ada.url}/#/match/{ada.match}")
+    other.wait_for_function("old => JSON.parse(localStorage['moonstone.session']).token !== old", arg=old)
+    expect(other.locator(OPEN).first).to_be_visible()
+    (token,) = tokens(people, ada.token)
+    assert token["label"] == "Chrome, Linux"
+    assert not is_valid(people, old)
+    expect(ada.page.locator(".picture svg[data-same]")).to_be_visible()  # nothing was read anew
+    ada.page.locator(OPEN).first.click()
+    for page in (ada.page, other):
+        expect(page.locator(".asked")).to_have_text("Put the tile on a free field.")
+    expect(ada.page.get_by_text("does not accept the token")).to_have_count(0)
+
+
+def test_the_name_is_changed_everywhere(people: People) -> None:
+    ada = known(people, "Ada")
+    match = ada.create("Ape Town", 2)
+    page = at_account(ada)
+    name = page.get_by_role("textbox", name="Name", exact=True)
+    name.fill("\u0007")
+    page.get_by_role("button", name="Change the name").click()
+    expect(page.locator("form .problem")).to_be_visible()
+    name.fill("Ada Lovelace")
+    page.get_by_role("button", name="Change the name").click()
+    expect(page.locator(".account .name")).to_have_text("Ada Lovelace")
+    assert people.get(f"/v1/matches/{match}")["seats"][0]["name"] == "Ada Lovelace"
+
+
+def test_tokens_are_made_listed_and_revoked(people: People) -> None:
+    ada = known(people, "Ada")
+    page = at_account(ada)
+    made = []
+    page.locator("summary", has_text="A token for a program").click()
+    for label in ("my bot", "my screen", "my watch"):
+        page.get_by_role("textbox", name="What is it for?").fill(label)
+        page.get_by_role("combobox", name="What may it do?").select_option("Only watch")
+        page.get_by_role("button", name="Make the token").click()
+        expect(page.locator(".token", has_text=label)).to_contain_text("watch")
+        made.append(page.get_by_role("textbox", name="A token for a program").input_value())
+    assert [is_valid(people, token) for token in made] == [True] * 3
+    page.get_by_role("button", name="Revoke my bot").click()
+    expect(page.locator(".token", has_text="my bot")).to_have_count(0)
+    expect(page.get_by_role("heading", name="Browsers and programs")).to_be_focused()
+    assert [is_valid(people, token) for token in made] == [False, True, True]
+    page.get_by_role("button", name="Revoke all others").click()
+    page.get_by_role("button", name="Cancel").click()
+    page.get_by_role("button", name="Revoke all others").click()
+    page.get_by_role("button", name="Revoke all others").click()
+    expect(page.locator(".token")).to_have_count(1)
+    expect(page.locator(".token")).to_contain_text("this browser")
+    assert [is_valid(people, token) for token in made] == [False] * 3
+
+
+def test_a_new_recovery_code_replaces_the_one_before(people: People) -> None:
+    ada = people.person("Ada")
+    ada.visit()
+    old = ada.sign_up()
+    page = at_account(ada)
+    page.get_by_role("button", name="Make a new recovery code").click()
+    code = page.get_by_role("textbox", name="Your recovery code").input_value()
+    answer = httpx.post(f"{people.url}/v1/recoveries", json={"recovery_code": old}, timeout=30)
+    assert answer.json()["code"] == "recovery-code-invalid"
+    assert post(people, "/v1/recoveries", {"recovery_code": code})["player"]["name"] == "Ada"
+
+
+def test_everything_that_is_stored_is_downloaded(people: People) -> None:
+    ada = known(people, "Ada")
+    match = ada.create("Ape Town", 2)
+    page = at_account(ada)
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download").click()
+    lines = Path(download.value.path()).read_text(encoding="utf-8").splitlines()
+    assert match in lines[1]
+    assert json.loads(lines[-1])["type"] == "end"
+
+
+def test_the_account_is_deleted_only_after_its_name_was_typed(people: People) -> None:
+    ada = known(people, "Ada")
+    match = ada.create("Ape Town", 2)
+    token = ada.token
+    page = at_account(ada)
+    button = page.get_by_role("button", name="Delete it for good")
+    page.get_by_role("textbox", name="To confirm").fill("Adam")
+    expect(button).to_have_attribute("aria-disabled", "true")
+    button.click(force=True)
+    assert is_valid(people, token)
+    page.get_by_role("textbox", name="To confirm").fill("Ada")
+    button.click()
+    expect(page.get_by_text("Your account is deleted.")).to_be_visible()
+    expect(page.get_by_role("banner").get_by_role("button", name="Choose a name")).to_be_visible()
+    assert not is_valid(people, token)
+    assert people.get(f"/v1/matches/{match}")["creator_name"] is None
+
+
+def test_secrets_are_in_no_request_that_the_panel_shows(people: People) -> None:
+    ada = people.person("Ada")
+    ada.visit()
+    ada.page.locator(".game", has_text="Ape Town").get_by_role("button", name="Play against bots").click()
+    code = ada.give_name()
+    expect(ada.page.locator(OPEN).first).to_be_visible()
+    ada.page.locator("summary", has_text="For authors of clients").click()
+    for name in ("POST /v1/players", "POST /v1/me/tokens"):
+        ada.page.locator(".exchange summary", has_text=name).first.click()
+    shown = ada.page.locator(".panel").inner_text()
+    assert "recovery_code" in shown
+    assert code not in shown
+    assert "moon_" not in shown
