@@ -30,6 +30,7 @@ SSE: Final = {"Accept": "text/event-stream"}
 @pytest.fixture(scope="module")
 def environ(valkey_log_url: str, valkey_queue_url: str, tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, str]:
     Redis.from_url(valkey_log_url).flushall()
+    Redis.from_url(valkey_queue_url).flushall()  # tests before may have killed processes whose streams still count
     return {
         "MOONSTONE_LOG_URL": valkey_log_url,
         "MOONSTONE_QUEUE_URL": valkey_queue_url,
