@@ -285,11 +285,7 @@ def follow_entry(head: Head, stored: bytes) -> Entry:
 
 
 def entry_at(version: Version, stored: bytes) -> Entry:
-    """The entry in stored bytes, without a check of its `prev`, since the entry before it was not read.
-
-    Raises:
-        Corrupt, Refused: as `follow_entry`.
-    """
+    """The entry in stored bytes, without a check of its `prev`. Raises the same as `follow_entry`."""
     try:
         before = decode(stored).prev
     except (ValueError, RecursionError):

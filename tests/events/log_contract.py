@@ -325,8 +325,7 @@ class LogContract:
         append, head = build("m", head, "d", due={"job": 7})
         log.append(msgspec.structs.replace(append, due_if_any={"news": 8}))
         assert (log.next_due(["news"]), log.next_due(["job"])) == (8, 7)
-        append, _ = build("m", head, "e")
-        log.append(append)
+        log.append(build("m", head, "e")[0])
         assert log.next_due(["news"]) == 8
 
     def test_exactly_one_of_many_writers_wins_each_version(self, log: Log) -> None:

@@ -20,7 +20,7 @@ from schemathesis import GenerationMode
 from schemathesis.core import NotSet
 from schemathesis.generation.meta import TestPhase
 
-from tests.openapi import schemathesis_bots, schemathesis_webhooks
+from tests.openapi import schemathesis_bots, schemathesis_ratings, schemathesis_webhooks
 
 WORLD: Final[dict[str, Any]] = msgspec.json.decode(os.environ["SCHEMATHESIS_WORLD"])
 _HTTP: Final = httpx.Client(base_url=WORLD["url"], headers={"Authorization": f"Bearer {WORLD['token']}"}, timeout=30)
@@ -56,7 +56,7 @@ def match_to_play() -> tuple[str, dict[str, Any]]:
         sit.raise_for_status()
 
 
-MODULES: Final = (schemathesis_bots, schemathesis_webhooks)
+MODULES: Final = (schemathesis_bots, schemathesis_ratings, schemathesis_webhooks)
 OF_MODULES: Final = {name: module.make_successful for module in MODULES for name in module.OPERATIONS}
 ACCOUNT_CHANGES: Final = OF_MODULES.keys() | {
     *("add_token", "change_player", "erase_player", "renew_recovery_code"),

@@ -22,11 +22,14 @@ import yaml
 from service import settings
 from service.adapters.valkey import Valkey
 from service.automation.bot_turns import advance
+from service.automation.rating import rate
 from service.container import build
+from service.match.events import MatchClock
 from service.match.model import ABSENCE_MS, Match
 from service.match.new_match import NewMatch
+from service.repository.ports import Ports
 from service.usecases import accounts
-from service.usecases.match_lifecycle import create, join
+from service.usecases.match_lifecycle import create, join, leave
 from service.usecases.mid_match import replace_absent
 from tests.length import LONG
 from tests.openapi.tools import HERE, REFERENCE, ROOT
@@ -146,8 +149,22 @@ def _play_one(environ: Mapping[str, str]) -> tuple[Match, str]:
     while advance(service.ports, match.id, moves=1000):
         pass
     match, _ = service.ports.history.newest(match.id)
+    _rate_one(service.ports)
     service.close()
     return match, token
+
+
+def _rate_one(ports: Ports) -> None:
+    """Let two players resign in a match of Ape Town, and rate it."""
+    rated = NewMatch(game="ape_town", seats=2, rated=True, clock=MatchClock(turn_seconds=60))
+    match_id = create(ports, "pl_a", rated, "rated").match.id
+    for player in ("pl_a", "pl_b"):
+        join(ports, player, match_id, "sit")
+    for player in ("pl_a", "pl_b"):
+        leave(ports, player, match_id, "resign")
+    while advance(ports, match_id, moves=1000):
+        pass
+    rate(ports, match_id)
 
 
 def _absences(environ: Mapping[str, str], player: str) -> dict[str, list[tuple[str, int]]]:

@@ -319,7 +319,7 @@ def test_extra_entries_of_the_index_are_omitted_and_removed(client: Client, ada:
     match = make(client, ada)["id"]
     now = ports.now()
     ports.index.add("never", now - IN_FLIGHT_MS - 1000, "pl_x", private=False)
-    ports.index.add("soon", now, "pl_x", private=False)
+    ports.index.add("soon", now + 1, "pl_x", private=False)
     assert [found["id"] for found in client.ask("/v1/matches")["matches"]] == [match]
     assert ports.index.page("open", None, 10)[0].match_id == "soon"
     assert not any(entry.match_id == "never" for entry in ports.index.page("open", None, 10))
