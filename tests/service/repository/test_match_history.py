@@ -45,6 +45,15 @@ def test_the_state_at_every_version_is_the_fold_from_the_start() -> None:
         assert fresh(arena).at(table, version) == folded
 
 
+def test_another_stream_of_the_log_is_no_match_and_is_not_read() -> None:
+    arena = Arena()
+    history, name = fresh(arena), "ratings:toy"
+    refused("match-not-found", history.newest, name)
+    refused("match-not-found", history.at, name, 1)
+    assert arena.log.calls == []
+    assert isinstance(history.newest_each([name])[name], Refused)
+
+
 def test_a_cached_match_that_is_no_longer_the_newest_is_served_at_its_version() -> None:
     arena = Arena()
     table = arena.toy("anna", "ben")
