@@ -65,6 +65,15 @@ class _Reader(ResponseHandler):
             self.transport.abort()
 
 
+class _Connector(aiohttp.TCPConnector):
+    """Opens connections that `_Reader` reads; aiohttp has no public setting for it."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        reader: type[ResponseHandler] = _Reader
+        self._factory = partial(reader, loop=self._loop)
+
+
 class CheckedResolver(AbstractResolver):
     """Resolves a host by another resolver. If any of its addresses is forbidden, it has none."""
 
@@ -97,7 +106,7 @@ class Client:
         self._resolver = CheckedResolver(
             resolver or aiohttp.AsyncResolver(timeout=DNS_TIMEOUT_S, tries=2), loopback=loopback
         )
-        connector = aiohttp.TCPConnector(
+        connector = _Connector(
             resolver=self._resolver,
             use_dns_cache=False,
             socket_factory=self._socket,
@@ -106,9 +115,6 @@ class Client:
             limit_per_host=CONNECTIONS_BY_HOST,
             keepalive_timeout=KEEP_S,
         )
-        connector._factory = partial[ResponseHandler](
-            _Reader, loop=asyncio.get_running_loop()
-        )  # aiohttp has no public setting for it
         self._session = aiohttp.ClientSession(
             connector=connector,
             timeout=aiohttp.ClientTimeout(total=None),
