@@ -49,11 +49,12 @@ async def call_bots(lane: Lane, due: Claimed) -> None:
 
 
 async def _keep(lane: Lane, match_id: str, planned: Plan, calls: list[asyncio.Task[End]]) -> None:
-    """Wait for all calls of a match, and renew them meanwhile."""
+    """Wait for all calls of a match, and renew those that last meanwhile."""
     # Another bot of the match may be due soon, so that the entry must say so at once.
     pause = FIRST_KEEP_S if planned.again_at is None else 0.0
-    while (await asyncio.wait(calls, timeout=pause))[1]:
-        await lane.run(bot_calls.keep, lane.ports, match_id, planned)
+    while waiting := (await asyncio.wait(calls, timeout=pause))[1]:
+        lasting = [call for call, task in zip(planned.calls, calls, strict=True) if task in waiting]
+        await lane.run(bot_calls.keep, lane.ports, match_id, planned, lasting)
         pause = KEEP_S
 
 

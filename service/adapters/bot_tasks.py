@@ -54,6 +54,13 @@ return 'begun'
 """
 )
 """ARGV the task, its record, when it was asked, its turn, and until when the call may last."""
+_EXTEND: Final = """
+if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 1 then
+  redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
+end
+return 1
+"""
+"""KEYS the turns; ARGV the turn of a call, and until when it may last. A call that has ended stays ended."""
 _NOTE: Final = (
     _STORE
     + """
@@ -111,7 +118,7 @@ class RedisBotTasks:
         return answers[found]
 
     def extend(self, bot: str, record: TaskRecord, until: int) -> None:
-        send(self._client, ("HSET", _keys(bot)[2], record.turn, until))
+        send(self._client, ("EVAL", _EXTEND, 1, _keys(bot)[2], record.turn, until))
 
     def note(self, bot: str, *records: TaskRecord) -> None:
         send(self._client, *(_eval(_NOTE, bot, one.task, _encode(one), one.asked_at) for one in records))

@@ -5,7 +5,7 @@ which they were added, `bots:public` a sorted set of the ids of public bots, all
 matches to the times at which a bot was admitted to them. Each command uses one key, so a cluster needs no hash tags.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
 import msgspec
@@ -26,6 +26,14 @@ redis.call('HSETNX', KEYS[1], ARGV[1], ARGV[2])
 return 1
 """
 """KEYS a hash of times; ARGV a field, its time, and how many fields there may be."""
+_REPLACE: Final = """
+if redis.call('GET', KEYS[1]) ~= ARGV[1] then
+  return 0
+end
+redis.call('SET', KEYS[1], ARGV[2])
+return 1
+"""
+"""KEYS a bot; ARGV itself before and after. Returns whether it was replaced."""
 
 _bot: Final = msgspec.json.Decoder(Bot).decode
 _encode: Final = msgspec.json.Encoder().encode
@@ -45,11 +53,17 @@ class RedisBots:
             send(self._client, ("SET", _bot_key(bot.id), _encode(bot)), _listed(bot))
         return bool(added)
 
-    def change(self, bot: Bot) -> bool:
-        (written,) = send(self._client, ("SET", _bot_key(bot.id), _encode(bot), "XX"))
-        if written:
-            send(self._client, _listed(bot))
-        return bool(written)
+    def change(self, bot: str, changed: Callable[[Bot], Bot]) -> Bot | None:
+        while True:
+            before: bytes | None
+            (before,) = send(self._client, ("GET", _bot_key(bot)))
+            if before is None:
+                return None
+            after = changed(_bot(before))
+            (replaced,) = send(self._client, ("EVAL", _REPLACE, 1, _bot_key(bot), before, _encode(after)))
+            if replaced:
+                send(self._client, _listed(after))
+                return after
 
     def remove(self, bot: str, owner: str) -> None:
         keys = (_bot_key(bot), _match_key(bot))

@@ -28,7 +28,8 @@ class MemoryBotTasks:
         return "begun"
 
     def extend(self, bot: str, record: TaskRecord, until: int) -> None:
-        self._calling[bot, record.turn] = until
+        if (bot, record.turn) in self._calling:
+            self._calling[bot, record.turn] = until
 
     def note(self, bot: str, *records: TaskRecord) -> None:
         for record in records:

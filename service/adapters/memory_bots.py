@@ -1,6 +1,6 @@
 """Hosted bots in the memory of this process, for local play and for tests of the use cases."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from events.record import MatchId
 from service.repository.bots import Bot
@@ -19,11 +19,13 @@ class MemoryBots:
         self._bots[bot.id] = bot
         return True
 
-    def change(self, bot: Bot) -> bool:
-        if bot.id not in self._bots:
-            return False
-        self._bots[bot.id] = bot
-        return True
+    def change(self, bot: str, changed: Callable[[Bot], Bot]) -> Bot | None:
+        while (before := self._bots.get(bot)) is not None:
+            after = changed(before)
+            if self._bots.get(bot) is before:
+                self._bots[bot] = after
+                return after
+        return None
 
     def remove(self, bot: str, owner: str) -> None:
         del owner

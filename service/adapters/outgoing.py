@@ -11,11 +11,13 @@ import socket
 import ssl
 import time
 from collections.abc import Mapping
+from functools import partial
 from ipaddress import ip_address
 from typing import Any, Final, Self
 
 import aiohttp
 from aiohttp.abc import AbstractResolver, ResolveResult
+from aiohttp.client_proto import ResponseHandler
 from msgspec.structs import replace
 from yarl import URL
 
@@ -30,10 +32,46 @@ DNS_TIMEOUT_S: Final = 2.0
 """Time limit of one question to a DNS server; it is asked twice."""
 _HEADERS: Final = {"Content-Type": "application/json", "User-Agent": "Moonstone", "Accept-Encoding": "identity"}
 _MAX_RETRY_AFTER_S: Final = 86_400
+MAX_READ_BYTES: Final = 32 * 1024
+"""Maximum size of all that is read for one request: interim answers, heads and the framing of chunks count too."""
 
 
 class _Forbidden(OSError):
     """An address must not be called."""
+
+
+class _TooLarge(aiohttp.ClientPayloadError):
+    """A server has sent more than `MAX_READ_BYTES` for one request."""
+
+
+class _Reader(ResponseHandler):
+    """Reads one connection. aiohttp limits neither the number of interim answers (1xx) nor empty lines and chunk extensions."""
+
+    _room = MAX_READ_BYTES
+
+    def set_response_params(self, **params: Any) -> None:
+        self._room = MAX_READ_BYTES
+        super().set_response_params(**params)
+
+    def data_received(self, data: bytes) -> None:
+        room, self._room = self._room, self._room - len(data)
+        if room > 0:
+            super().data_received(data[:room])
+        if self._room < 0 <= room and self.transport is not None:
+            if self._payload is not None and not self._payload.is_eof():
+                self._payload.set_exception(_TooLarge())
+            if self.exception() is None:
+                self.set_exception(_TooLarge())
+            self.transport.abort()
+
+
+class _Connector(aiohttp.TCPConnector):
+    """Opens connections that `_Reader` reads; aiohttp has no public setting for it."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        reader: type[ResponseHandler] = _Reader
+        self._factory = partial(reader, loop=self._loop)
 
 
 class CheckedResolver(AbstractResolver):
@@ -68,7 +106,7 @@ class Client:
         self._resolver = CheckedResolver(
             resolver or aiohttp.AsyncResolver(timeout=DNS_TIMEOUT_S, tries=2), loopback=loopback
         )
-        connector = aiohttp.TCPConnector(
+        connector = _Connector(
             resolver=self._resolver,
             use_dns_cache=False,
             socket_factory=self._socket,
@@ -146,6 +184,8 @@ def _failure(error: aiohttp.ClientError) -> Failure:
     match error:
         case aiohttp.ClientConnectorDNSError() | aiohttp.InvalidURL():
             return "address-forbidden"
+        case _TooLarge():
+            return "too-large"
         case aiohttp.ClientSSLError():
             return "tls"
         case aiohttp.ClientConnectorError() if isinstance(error.os_error, _Forbidden):

@@ -122,10 +122,10 @@ def headers(ports: Ports, call: Call) -> Mapping[str, str]:
     return call.bot.key.headers(ports.secret, call.record.task, ports.now(), call.body)
 
 
-def keep(ports: Ports, match_id: MatchId, planned: Plan) -> None:
+def keep(ports: Ports, match_id: MatchId, planned: Plan, lasting: Sequence[Call]) -> None:
     """Let the calls of a match that have no answer yet continue."""
     until = ports.now() + LEASE_MS
-    for call in planned.calls:
+    for call in lasting:
         ports.bot_tasks.extend(call.bot.id, call.record, until)
     rearm(ports, match_id, planned.version, until if planned.again_at is None else min(until, planned.again_at))
 

@@ -27,7 +27,7 @@ def check_bots(ports: Ports, report: Report) -> bool:
                 faults += 1
                 report(f"the hosted bot {bot.id} of the player {owner} names {bot.owner} as its owner")
             else:
-                ports.bots.change(bot)
+                ports.bots.change(bot.id, lambda one: one)
     if owners:
         report(f"checked {bots} hosted bots of {owners} players: {faults} faults")
     return not faults

@@ -101,7 +101,7 @@ class BotTasks(Protocol):
         ...
 
     def extend(self, bot: str, record: TaskRecord, until: int) -> None:
-        """Let a call that lasts continue until a later time, or end at an earlier one."""
+        """Let a call that lasts continue until a later time, or end at an earlier one. Nothing changes if it has ended."""
         ...
 
     def note(self, bot: str, *records: TaskRecord) -> None:

@@ -1,6 +1,6 @@
 """The port for hosted bots: accounts that act like players, and that a player owns."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, Literal, Protocol, TypeAlias, get_args
 
 import msgspec
@@ -49,8 +49,11 @@ class Bots(Protocol):
         """Add a bot unless its owner has `limit` of them. The limit also holds for concurrent calls."""
         ...
 
-    def change(self, bot: Bot) -> bool:
-        """Replace what is stored of a bot. Returns False if it was removed."""
+    def change(self, bot: str, changed: Callable[[Bot], Bot]) -> Bot | None:
+        """Replace a bot by what `changed` makes of it, and return that; None if there is no such bot.
+
+        No concurrent change is lost: `changed` is called again if the bot was replaced meanwhile.
+        """
         ...
 
     def remove(self, bot: str, owner: str) -> None:

@@ -141,15 +141,20 @@ def change(ports: Ports, owner: str, bot_id: str, wanted: BotSettings) -> OwnBot
     Raises:
         Refused: `bot-not-found`, `game-not-found`.
     """
-    bot = _with(ports, own_bot(ports, owner, bot_id), wanted)
+    own_bot(ports, owner, bot_id)
     account = ports.accounts.players((bot_id,)).get(bot_id)
-    is_there = ports.bots.change(bot)
+    bot = ports.bots.change(bot_id, lambda one: _with(ports, one, wanted))
+    if bot is None:
+        raise _deleted()
     if wanted.name is not None:
         account = Player(bot_id, wanted.name, bot.created_at)
-        is_there = ports.accounts.rename(account) and is_there
-    if not is_there:
-        raise Refused("bot-not-found", "This bot was deleted meanwhile.")
+        if not ports.accounts.rename(account):
+            raise _deleted()
     return _see(bot, account)
+
+
+def _deleted() -> Refused:
+    return Refused("bot-not-found", "This bot was deleted meanwhile.")
 
 
 def delete(ports: Ports, owner: str, bot_id: str) -> None:
@@ -173,7 +178,7 @@ def renew_token(ports: Ports, owner: str, bot_id: str) -> str:
     for old in ports.accounts.tokens(bot.id):
         ports.accounts.revoke(bot.id, old, old)
     if ports.accounts.add_token(bot.id, digest, Token("", SCOPES, now), _MAX_TOKENS, now) == "erased":
-        raise Refused("bot-not-found", "This bot was deleted meanwhile.")
+        raise _deleted()
     return secret
 
 
@@ -183,11 +188,12 @@ def renew_secret(ports: Ports, owner: str, bot_id: str) -> str:
     Raises:
         Refused: `bot-not-found`.
     """
-    bot = own_bot(ports, owner, bot_id)
-    key = bot.key.renewed(ports.now())
-    if not ports.bots.change(msgspec.structs.replace(bot, key=key)):
-        raise Refused("bot-not-found", "This bot was deleted meanwhile.")
-    return key.secret(ports.secret)
+    own_bot(ports, owner, bot_id)
+    now = ports.now()
+    bot = ports.bots.change(bot_id, lambda one: msgspec.structs.replace(one, key=one.key.renewed(now)))
+    if bot is None:
+        raise _deleted()
+    return bot.key.secret(ports.secret)
 
 
 # --- seats ------------------------------------------------------------------------------------------------------------

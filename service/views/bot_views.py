@@ -94,7 +94,7 @@ def public_bots(ports: Ports, after: str, limit: int) -> tuple[tuple[PublicBot, 
     bots, days = ports.bots.find(ids), ports.bot_tasks.days(ids)
     accounts = ports.accounts.players([*ids, *sorted({bot.owner for bot in bots.values()})])
     found = []
-    for bot in (bots[one] for one in ids if one in bots and one in accounts):
+    for bot in (bots[one] for one in ids if one in accounts and one in bots and bots[one].public):
         owner = accounts.get(bot.owner)
         found.append(
             PublicBot(

@@ -235,6 +235,20 @@ def test_in_a_timed_game_a_bot_is_called_at_its_pace_one_call_at_a_time(world: W
     assert len({header(request, "webhook-id") for request in receiver.requests}) == len(receiver.requests)
 
 
+def test_a_bot_that_hangs_in_a_timed_game_does_not_keep_another_one_from_being_called(world: World) -> None:
+    with receiving() as hanging, receiving(says(b"HTTP/1.1 204 No Content\r\n\r\n")) as quick:
+        hanging.answer = hanging.hang
+        match = match_of(
+            world, hosted(world, hanging.url), hosted(world, quick.url), "random", game="four_monkeys", bot_pace_ms=200
+        )
+        world.worker("people")
+        with calling(world):
+            until(lambda: hanging.requests, SOON_S, "one bot hangs")
+            before = len(quick.requests)
+            until(lambda: len(quick.requests) >= before + 4, SOON_S, "the other one is called again and again")
+            assert (len(hanging.requests), world.newest(match).is_over) == (1, False)
+
+
 POINTS: Final = ("calls-begun", "call-answered", "answer-applied")
 KILLS: Final = [
     *((point, answer) for point in POINTS for answer in ("an action", "a failure")),

@@ -62,6 +62,7 @@ def test_one_call_of_a_bot_lasts_in_a_match_until_it_ends_or_its_time_is_over(st
     assert store.begin(bot, record(250, one_at_a_time=True), NOW + 350) == "busy"
     assert store.end(bot, ended(first))
     assert store.begin(bot, first, NOW + 999) == "ended"
+    store.extend(bot, first, NOW + 300)  # too late
     assert store.begin(bot, record(251, one_at_a_time=True), NOW + 350) == "begun"
 
 

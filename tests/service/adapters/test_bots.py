@@ -49,14 +49,32 @@ def test_a_bot_is_found_and_listed_until_it_is_removed(store: Bots, owner: str) 
     assert store.find([first.id, "bt_none", second.id]) == {first.id: first, second.id: second}
     assert store.find([]) == {}
     changed = replace(first, about="fast")
-    assert store.change(changed)
+    assert store.change(first.id, lambda one: replace(one, about="fast")) == changed
     assert store.find([first.id]) == {first.id: changed}
     for _ in range(2):
         store.remove(first.id, owner)
     assert list(store.of(owner)) == [second.id]
     assert store.find([first.id]) == {}
-    assert not store.change(changed)
+    assert store.change(first.id, lambda one: one) is None
     assert store.find([first.id]) == {}
+
+
+def test_no_concurrent_change_of_a_bot_is_lost(store: Bots, owner: str) -> None:
+    """A renewed secret would be the old one again, if a change of the settings had been made at the same time."""
+    bot = bot_of(owner)
+    store.add(bot, 1)
+
+    def change(number: int) -> None:
+        for _ in range(5):
+            if number % 2:
+                store.change(bot.id, lambda one: replace(one, key=one.key.renewed(NOW)))
+            else:
+                store.change(bot.id, lambda one: replace(one, max_matches=one.max_matches + 1))
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(change, range(4)))
+    found = store.find([bot.id])[bot.id]
+    assert (found.key.number, found.max_matches) == (bot.key.number + 10, bot.max_matches + 10)
 
 
 def test_an_owner_has_at_most_as_many_bots_as_allowed_also_at_once(store: Bots, owner: str) -> None:
@@ -75,8 +93,8 @@ def test_the_public_list_has_only_public_bots_in_the_order_of_their_ids(store: B
     listed = _public(store)
     ids = [bot.id for bot in shown]
     assert [one for one in listed if one in {*ids, hidden.id}] == ids
-    assert store.change(replace(shown[0], public=False))
-    assert store.change(replace(hidden, public=True))
+    store.change(shown[0].id, lambda one: replace(one, public=False))
+    store.change(hidden.id, lambda one: replace(one, public=True))
     store.remove(shown[1].id, owner)
     assert {one for one in _public(store) if one in {*ids, hidden.id}} == {shown[2].id, hidden.id}
 

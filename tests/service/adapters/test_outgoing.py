@@ -128,6 +128,18 @@ def says_and_closes(answer: bytes) -> Answer:
     return one
 
 
+CHUNKED = HEAD + b"Transfer-Encoding: chunked\r\n\r\n"
+
+
+def floods(start: bytes, part: bytes) -> Answer:
+    def one(connection: socket.socket) -> None:
+        connection.sendall(start)
+        while True:
+            connection.sendall(part)
+
+    return one
+
+
 WRONG: Mapping[str, tuple[Callable[[Receiver], Answer], int | str]] = {
     "hangs before its answer": (lambda one: one.hang, "timeout"),
     "hangs in its headers": (lambda one: one.drip(b"HTTP/1.1 200 OK\r\n", b""), "timeout"),
@@ -146,6 +158,11 @@ WRONG: Mapping[str, tuple[Callable[[Receiver], Answer], int | str]] = {
         lambda _: says(HEAD + b"".join(b"A%d: b\r\n" % n for n in range(100_000)) + b"\r\n"),
         "malformed",
     ),
+    "floods with 100 Continue": (lambda _: floods(b"", b"HTTP/1.1 100 Continue\r\n\r\n" * 1000), "too-large"),
+    "floods with empty lines": (lambda _: floods(b"", b"\r\n" * 9000), "too-large"),
+    "floods with spaces": (lambda _: floods(HEAD + b"X: ", b" " * 9000), "too-large"),
+    "floods with a chunk extension": (lambda _: floods(CHUNKED + b"1;", b"x" * 9000), "too-large"),
+    "floods with zeros of a chunk's size": (lambda _: floods(CHUNKED, b"0" * 9000), "too-large"),
     "is no HTTP": (lambda _: says(b"\x00\xff garbage\r\n\r\n"), "malformed"),
     "compresses its answer": (lambda _: says(HEAD + b"Content-Encoding: gzip\r\nContent-Length: 2\r\n\r\nno"), 200),
 }

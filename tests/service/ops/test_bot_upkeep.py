@@ -15,6 +15,7 @@ from service.repository.bot_tasks import TaskRecord
 from service.usecases import accounts, hosted_bots
 from service.usecases.hosted_bots import BotSettings
 from service.usecases.match_lifecycle import create
+from service.views.bot_views import public_bots
 from tests.service.ops.stores import GAME, Store, backed_up, open_store
 
 
@@ -65,10 +66,10 @@ def test_a_check_finds_damaged_bots_and_corrects_the_public_list(store: Store) -
         hosted_bots.create(ports, owner, BotSettings(name="Deep", public=public))[0].id for public in (True, False)
     )
     send(store.client, ("DEL", PUBLIC), ("ZADD", PUBLIC, 0, hidden))
+    assert public_bots(ports, "", 9)[0] == ()  # a process was killed after it had hidden the bot
     assert store.check()
     assert list(ports.bots.public("", 9)) == [shown]
-    known = hosted_bots.own_bot(ports, owner.id, shown)
-    ports.bots.change(replace(known, owner="pl_other"))
+    ports.bots.change(shown, lambda one: replace(one, owner="pl_other"))
     assert not store.check()
     assert any(shown in message and "pl_other" in message for message in store.messages)
     send(store.client, ("SET", f"bot:{shown}", b"{damaged"))
