@@ -35,7 +35,7 @@ class AddTokenSchema(strict_fields.Schema):
         load_default=list(SCOPES),
         metadata={
             "description": "What the token may be used for; all by default. `watch`: to see what the player sees. `play`: to "
-            "create, join and play matches. `bots`: reserved for hosted bots. `account`: to manage the account, and so to make "
+            "create, join and play matches. `bots`: to manage hosted bots. `account`: to manage the account, and so to make "
             "tokens with any scope.",
             "uniqueItems": True,
         },
