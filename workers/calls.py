@@ -61,10 +61,6 @@ class Calls:
         self._stopping = True
         self._woken.set()
 
-    def wake(self) -> None:
-        """Read what is due now. Call it in the event loop."""
-        self._woken.set()
-
     def hint(self, kind: str, match_id: str) -> None:
         """Handle an entry that has just become due, without a claim. Call it in the event loop.
 

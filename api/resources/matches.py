@@ -16,7 +16,7 @@ from service.match import redaction, texts
 from service.match.events import LONGEST_CLOCK, LONGEST_INCREMENT, SHORTEST_CLOCK, SLOWEST_PACE, MatchClock
 from service.match.model import Match, Viewer
 from service.match.new_match import NewMatch
-from service.usecases import match_lifecycle
+from service.usecases import match_codes, match_lifecycle
 from service.usecases.submit import Submitted
 from service.views import match_views
 
@@ -124,7 +124,7 @@ def unchanged(match: Match, query: Mapping[str, Any]) -> Response | None:
 
 def _view(match: Match, viewer: Viewer) -> match_views.MatchView:
     ports, player = context.ports(), context.caller_id()
-    join_code = None if player is None else match_lifecycle.seen_join_code(ports, match, player)
+    join_code = None if player is None else match_codes.seen_join_code(ports, match, player)
     return match_views.see(ports, match, viewer, join_code)
 
 

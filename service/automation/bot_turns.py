@@ -23,18 +23,9 @@ from service.match.model import GRACE_MS, Match, OpenDecision, SeatHolder
 from service.match.randomness import Draws
 from service.observability import failpoints, metrics
 from service.repository.ports import Ports
+from service.usecases.hints import has_job, hint_call
 from service.usecases.match_index import update_index
-from service.usecases.submit import (
-    CommandKey,
-    Submitted,
-    append,
-    attempt,
-    give_back,
-    has_job,
-    hint_call,
-    lost,
-    server_seed,
-)
+from service.usecases.submit import CommandKey, Submitted, append, attempt, give_back, lost, server_seed
 
 BUDGET_MS: Final = 200
 MOVES: Final = 20

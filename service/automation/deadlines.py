@@ -14,8 +14,9 @@ from service.match.model import Expiry, Match, OpenDecision
 from service.observability import failpoints, metrics
 from service.repository.ports import Ports
 from service.usecases.bot_records import note_late
+from service.usecases.hints import hint
 from service.usecases.match_index import update_index
-from service.usecases.submit import ATTEMPTS, CommandKey, Submitted, attempt, give_back, hint, lost, submit
+from service.usecases.submit import ATTEMPTS, CommandKey, Submitted, attempt, give_back, lost, submit
 
 MAX_DEADLINES: Final = 64
 """Maximum number of deadlines of one match that one call enforces."""

@@ -23,7 +23,8 @@ from service.repository.news import SeekEnd, SeekEnded
 from service.repository.ports import Ports
 from service.repository.seeks import Pairing, Seek
 from service.usecases.finding import is_between, ratings_of
-from service.usecases.match_lifecycle import create_as, join, match_id_of
+from service.usecases.match_codes import match_id_of
+from service.usecases.match_lifecycle import create_as, join
 from service.usecases.submit import CommandKey
 
 STREAM_GRACE_MS: Final = 30_000

@@ -29,9 +29,10 @@ class LastAnswer(msgspec.Struct, frozen=True):
 class Task(msgspec.Struct, frozen=True):
     """A decision of a seat, at a version of its match.
 
-    `task` is the id. It stays the same while the decision is open, except in a timed game, where each event gives a new task. `decision` has the deadline in server time, null if it has
-    none, or a hidden one. Answer with one of the `legal_actions`; an entry with a pattern stands for many. `last` is null before
-    the seat's first decision, and for the seat of a person. `banks` is as in a match.
+    `task` is the id. It stays the same while the decision is open, except in a timed game, where each event gives a new task.
+    `decision` has the deadline in server time, null if it has none, or a hidden one. Answer with one of the `legal_actions`;
+    an entry with a pattern stands for many. `last` is null before the seat's first decision, and for the seat of a person.
+    `banks` is as in a match.
     """
 
     type: Literal["task"]

@@ -118,6 +118,11 @@ def kinds(event: Event, match: Match, player: str) -> Iterator[Kind]:
         yield "finished"
 
 
+def notice_id(match: MatchId, version: Version, kind: Kind) -> str:
+    """The id of the notice about an event of a match."""
+    return f"{match}-{version}-{kind}"
+
+
 def noticed(
     history: History, newest: Match, events: Iterable[Verified], player: str, only: frozenset[Kind] = KINDS
 ) -> Iterator[tuple[Kind, Match]]:
@@ -162,7 +167,7 @@ def notice(
     legal = redaction.legal_actions(match, seat) if kind == "your_turn" and include.legal_actions else UNSET
     return Notice(
         type=kind,
-        notice=f"{match.id}-{match.head.version}-{kind}",
+        notice=notice_id(match.id, match.head.version, kind),
         match=match.id,
         game=match.created.game,
         seat=seat,

@@ -3,7 +3,7 @@
 from service.errors import Corrupt, Refused
 from service.repository.news import Item, RematchAsked, SeatFreed, SeekEnded
 from service.repository.ports import Ports
-from service.subscriptions.notices import Notice, SeekEndedNotice, notice
+from service.subscriptions.notices import Notice, SeekEndedNotice, notice, notice_id
 from service.subscriptions.situation import Include
 
 
@@ -51,7 +51,7 @@ def news_notice(
     try:
         match item:
             case SeekEnded():
-                return SeekEndedNotice("seek_ended", notice_id(item), item.seek, item.reason, cursor)
+                return SeekEndedNotice("seek_ended", news_id(item), item.seek, item.reason, cursor)
             case SeatFreed():
                 freed = ports.history.at(item.match, item.version)
                 return notice("seat_freed", freed, player, include, cursor)
@@ -65,12 +65,12 @@ def news_notice(
         return None
 
 
-def notice_id(item: Item) -> str:
+def news_id(item: Item) -> str:
     """The id of the notice about an item."""
     match item:
         case SeekEnded():
             return f"{item.seek}-ended"
         case SeatFreed():
-            return f"{item.match}-{item.version}-seat_freed"
+            return notice_id(item.match, item.version, "seat_freed")
         case RematchAsked():
-            return f"{item.match}-1-rematch"
+            return notice_id(item.match, 1, "rematch")

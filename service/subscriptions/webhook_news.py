@@ -11,10 +11,9 @@ from service.match.model import Match
 from service.observability import failpoints
 from service.repository.news import Item, RematchAsked, SeatFreed, SeekEnded
 from service.repository.ports import ENDING_MS, Ports
-from service.repository.verified_events import Verified
 from service.repository.webhooks import NEWS, Delivery, MatchNotice, Notified, Webhook
-from service.subscriptions.notices import noticed
-from service.subscriptions.player_news import notice_id
+from service.subscriptions.notices import notice_id, noticed
+from service.subscriptions.player_news import news_id
 from service.subscriptions.rating_changes import awaits_rating
 
 RECHECK_MS: Final = 600_000
@@ -23,8 +22,6 @@ SETTLING_MS: Final = 2 * ENDING_MS
 """For this time after a webhook was made (active), a command that did not see it may still bring its player into a match."""
 SETTLING_PAUSE_MS: Final = 5_000
 RATING_PAUSE_MS: Final = 300
-_BATCH: Final = 100
-"""Events per read."""
 _PAGE: Final = 200
 """Matches per read of the index."""
 
@@ -67,7 +64,7 @@ def collect_beside_matches(ports: Ports, player: str, claimed: int) -> None:
         return
     posted = ports.news.since(player, ports.webhooks.position(player, NEWS))
     new = [
-        _delivery(webhook, notice_id(one.item), one.item, now)
+        _delivery(webhook, news_id(one.item), one.item, now)
         for one in posted
         for webhook in webhooks
         if _type_of(one.item) in webhook.events and one.at >= webhook.since
@@ -94,20 +91,13 @@ def _active(ports: Ports, player: str) -> Sequence[Webhook]:
 def _deliveries(ports: Ports, match: Match, player: str, webhooks: Sequence[Webhook], now: int) -> Iterator[Delivery]:
     since = min(webhook.since for webhook in webhooks)
     position = ports.webhooks.position(player, match.id) if match.at >= since else match.head.version
-    events = (one for one in _events_after(ports, match, position) if one.event.at >= since)
+    events = (one for one in ports.history.verified_after(match, position) if one.event.at >= since)
     for kind, then in noticed(ports.history, match, events, player):
         version = then.head.version
         for webhook in webhooks:
             if kind in webhook.events and then.at >= webhook.since:
                 subject = MatchNotice(match.id, version, kind)
-                yield _delivery(webhook, f"{match.id}-{version}-{kind}", subject, now)
-
-
-def _events_after(ports: Ports, match: Match, version: int) -> Iterator[Verified]:
-    while version < match.head.version:
-        events = ports.history.verified(match, version, _BATCH)
-        yield from events
-        version = events[-1].head.version
+                yield _delivery(webhook, notice_id(match.id, version, kind), subject, now)
 
 
 def _delivery(webhook: Webhook, notice: str, subject: MatchNotice | Item, now: int) -> Delivery:

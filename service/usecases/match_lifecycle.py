@@ -26,16 +26,16 @@ from service.repository.news import SeatFreed
 from service.repository.ports import Ports
 from service.usecases import finding, invitations
 from service.usecases.held_seats import count_seats, release_seats
+from service.usecases.hints import hint
 from service.usecases.hosted_bots import hosted_among, seated_by, seating_itself
-from service.usecases.match_codes import join_code_of as join_code_of
-from service.usecases.match_codes import match_id_of as match_id_of
-from service.usecases.match_codes import seen_join_code as seen_join_code
+from service.usecases.match_codes import join_code_of, match_id_of
 from service.usecases.match_index import admit, publish, remove_left_match, update_index
-from service.usecases.submit import Admit, CommandKey, Submitted, hint, player_key, put, replay, submit
+from service.usecases.submit import Admit, CommandKey, Submitted, player_key, put, replay, submit
 from service.usecases.subscribed import due_with_news
 
-OPEN_MATCHES: Final = 20  # matches of one player that wait for players
-_NOBODY: Final = HostedBot(f"{PREFIX}nobody", "nobody", LONGEST_LIMIT_MS)  # does not exist
+OPEN_MATCHES: Final = 20
+"""Maximum number of matches of one player that wait for players."""
+_NOBODY: Final = HostedBot(f"{PREFIX}nobody", "nobody", LONGEST_LIMIT_MS)
 
 
 def create(ports: Ports, player: str, wanted: NewMatch, key: str, *, seed: bytes | None = None) -> Submitted:

@@ -18,7 +18,8 @@ from service.match.new_match import NewMatch
 from service.repository.bots import is_hosted
 from service.repository.news import RematchAsked
 from service.repository.ports import Ports
-from service.usecases.match_lifecycle import add_bot, create_as, join, join_code_of, match_id_of
+from service.usecases.match_codes import join_code_of, match_id_of
+from service.usecases.match_lifecycle import add_bot, create_as, join
 from service.usecases.submit import Admit, CommandKey, Submitted
 
 ATTEMPTS: Final = 20

@@ -9,7 +9,7 @@ from service.errors import Refused
 from service.match.new_match import NewMatch, check_pace, checked_options, game_named, with_clock
 from service.repository.ports import Ports
 from service.repository.seeks import Seek
-from service.usecases.match_lifecycle import match_id_of
+from service.usecases.match_codes import match_id_of
 from service.usecases.submit import reused
 
 SHORTEST_S: Final = 10

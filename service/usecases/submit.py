@@ -26,9 +26,7 @@ from service.observability import failpoints, metrics
 from service.repository.ports import Ports
 from service.usecases import finding
 from service.usecases.held_seats import hold_seats
-from service.usecases.hints import has_job as has_job
-from service.usecases.hints import hint as hint
-from service.usecases.hints import hint_call as hint_call
+from service.usecases.hints import hint
 from service.usecases.match_index import announce, withdraw
 from service.usecases.subscribed import due_with_news
 

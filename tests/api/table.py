@@ -12,7 +12,8 @@ from service.match.new_match import NewMatch
 from service.match.randomness import Draws, bot_key
 from service.repository.ports import Player, Ports
 from service.usecases import accounts
-from service.usecases.match_lifecycle import create, join, join_code_of, leave
+from service.usecases.match_codes import join_code_of
+from service.usecases.match_lifecycle import create, join, leave
 
 SEED: Final = bytes(range(32))
 """The seed of the match and of its bot, so that every table plays the same moves."""

@@ -14,7 +14,7 @@ from redis import Redis
 from redis.client import PubSub
 
 from service.automation import bot_turns
-from service.usecases import submit
+from service.usecases import hints
 from tests.api.checked import documented
 from tests.api.comparison import Comparison
 from tests.api.rows import ROWS, compare_pair, leave, no_request
@@ -108,7 +108,7 @@ def _traffic(setup: WorldSetup, world: World) -> Traffic:
     queue.flushall()
     setup.tasks.clear()
     with published(setup.service.settings.log_url or "") as messages:
-        submit.hint(setup.ports, setup.match(world))
+        hints.hint(setup.ports, setup.match(world))
         chance = draws("a bot's own")
         bot_turns.advance(setup.ports, world.id, moves=1, chance_of=lambda _: chance)
         sent = [(mask(channel, masks), mask(data, masks)) for channel, data in messages()]

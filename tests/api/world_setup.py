@@ -29,7 +29,8 @@ from service.repository.match_history import History
 from service.repository.ports import Player, digest_of
 from service.settings import read
 from service.usecases import accounts, match_index
-from service.usecases.match_lifecycle import add_bot, create, join, join_code_of
+from service.usecases.match_codes import join_code_of
+from service.usecases.match_lifecycle import add_bot, create, join
 from tests.api.checked import MANY
 from tests.api.worlds import Pair, Step
 from tests.service.games.matches import Table

@@ -16,7 +16,8 @@ from service.repository.accounts import Player
 from service.repository.outgoing import Answered
 from service.usecases import hosted_bots
 from service.usecases.hosted_bots import BotSettings
-from service.usecases.match_lifecycle import create, match_id_of
+from service.usecases.match_codes import match_id_of
+from service.usecases.match_lifecycle import create
 
 OWNER: Final = Player("pl_owner", "Owner", 0)
 GAME: Final = "monkeys_on_the_moon"

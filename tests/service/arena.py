@@ -44,7 +44,7 @@ from service.repository.bots import Bot
 from service.repository.match_history import History
 from service.repository.ports import Ports
 from service.repository.signing import SigningKey
-from service.usecases import match_lifecycle, play
+from service.usecases import match_codes, match_lifecycle, play
 from service.usecases.play import ActionRequest
 from service.usecases.submit import Submitted
 from tests.service.games.toy.game import TOY
@@ -221,7 +221,7 @@ class Arena:
     def join(self, match_id: MatchId, *players: str, seed: str | None = None) -> MatchId:
         for player in players:
             match = self.match(match_id)
-            code = match_lifecycle.join_code_of(self.ports.secret, match.id)
+            code = match_codes.join_code_of(self.ports.secret, match.id)
             match_lifecycle.join(self.ports, player, match_id, self.new_key(), join_code=code, client_seed=seed)
         return match_id
 

@@ -21,7 +21,7 @@ from service.match.rating import Rating, Standing
 from service.repository.ports import Ports
 from service.repository.seeks import Pairing, Seek
 from service.settings import read
-from service.usecases import match_lifecycle
+from service.usecases import match_codes, match_lifecycle
 from service.usecases.match_index import own_page
 from service.usecases.match_lifecycle import OPEN_MATCHES
 from service.usecases.seeking import MAX_SEEKS, cancel, find, seek
@@ -88,7 +88,7 @@ def test_clocks_of_equal_effect_fit(first: dict[str, Any], second: dict[str, Any
 
 
 def _id(arena: Arena, player: str, key: str = "k") -> str:
-    return match_lifecycle.match_id_of(arena.ports.secret, player, f"seek:{key}")
+    return match_codes.match_id_of(arena.ports.secret, player, f"seek:{key}")
 
 
 def test_a_repeated_request_finds_its_seek_before_and_after_the_match() -> None:

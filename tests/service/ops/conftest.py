@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from events.redis_log import connect_cluster
 from service.adapters.valkey import Valkey
 from tests.service.ops.stores import Store, open_store
 
@@ -29,6 +30,22 @@ def empty(tmp_path: Path, valkey_queue_url: str, stack: ExitStack) -> Callable[[
         }
 
     return start
+
+
+@pytest.fixture
+def restore_targets(
+    empty: Callable[[str], dict[str, str]], clusters: Callable[[int], str], tmp_path: Path
+) -> tuple[dict[str, str], dict[str, str]]:
+    """The environments of two empty logs: a server, and a cluster."""
+    with connect_cluster(clusters(3)) as client:
+        client.flushall()
+    on_server = empty("other")
+    on_cluster = {
+        **on_server,
+        "MOONSTONE_LOG_URL": clusters(3).replace("redis://", "cluster://"),
+        "MOONSTONE_DATA_DIR": str(tmp_path / "cluster-data"),
+    }
+    return on_server, on_cluster
 
 
 @pytest.fixture

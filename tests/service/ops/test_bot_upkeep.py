@@ -1,12 +1,11 @@
 """Hosted bots in a backup and after a restore, on a server and on a cluster."""
 
-from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 
 from msgspec.structs import replace
 
-from events.redis_log import connect_cluster, send
+from events.redis_log import send
 from service.adapters.bots import PUBLIC
 from service.match.new_match import NewMatch
 from service.ops import maintenance
@@ -20,11 +19,7 @@ from tests.service.ops.stores import GAME, Store, backed_up, open_store
 
 
 def test_bots_and_their_calls_are_restored_and_what_is_remembered_of_tasks_is_not(
-    store: Store,
-    empty: Callable[[str], dict[str, str]],
-    clusters: Callable[[int], str],
-    tmp_path: Path,
-    stack: ExitStack,
+    store: Store, restore_targets: tuple[dict[str, str], ...], tmp_path: Path, stack: ExitStack
 ) -> None:
     ports = store.ports
     owner, _ = accounts.sign_up(ports, "Ada")
@@ -33,14 +28,7 @@ def test_bots_and_their_calls_are_restored_and_what_is_remembered_of_tasks_is_no
     match = create(ports, owner.id, NewMatch(game=GAME, seats=2, bots=(bot.id, "random")), "mine").match
     ports.bot_tasks.note(bot.id, TaskRecord("task", match.id, 0, 1, "pulled", 0))
     file = backed_up(store, tmp_path)
-    with connect_cluster(clusters(3)) as client:
-        client.flushall()
-    on_cluster = {
-        **store.environ,
-        "MOONSTONE_LOG_URL": clusters(3).replace("redis://", "cluster://"),
-        "MOONSTONE_DATA_DIR": str(tmp_path / "cluster-data"),
-    }
-    for environ in (empty("other"), on_cluster):
+    for environ in restore_targets:
         messages: list[str] = []
         assert maintenance.restore(environ, file, messages.append)
         assert "checked 1 hosted bots of 1 players: 0 faults" in messages

@@ -10,7 +10,7 @@ import pytest
 
 from events.chain import Draft
 from events.record import canonical
-from events.redis_log import connect_cluster, send
+from events.redis_log import send
 from service.adapters import backup as backups
 from service.adapters.beat import Beat
 from service.automation.bot_turns import suspend
@@ -27,11 +27,7 @@ from tests.service.ops.stores import GAME, Store, backed_up, open_store, reseal
 
 
 def test_a_backup_restores_everything_on_a_server_and_on_a_cluster(
-    store: Store,
-    empty: Callable[[str], dict[str, str]],
-    clusters: Callable[[int], str],
-    tmp_path: Path,
-    stack: ExitStack,
+    store: Store, restore_targets: tuple[dict[str, str], ...], tmp_path: Path, stack: ExitStack
 ) -> None:
     player, token = accounts.sign_up(store.ports, "Ann")
     over, running = store.bots(over=True), store.bots()
@@ -43,14 +39,7 @@ def test_a_backup_restores_everything_on_a_server_and_on_a_cluster(
     ((snapshot,),) = send(store.client, ("ZRANGE", f"{store.key(over)}:snapshot", -1, -1))
     assert snapshot not in gzip.decompress(file.read_bytes())
 
-    with connect_cluster(clusters(3)) as client:
-        client.flushall()
-    on_cluster = {
-        **store.environ,
-        "MOONSTONE_LOG_URL": clusters(3).replace("redis://", "cluster://"),
-        "MOONSTONE_DATA_DIR": str(tmp_path / "cluster-data"),
-    }
-    for environ in (empty("other"), on_cluster):
+    for environ in restore_targets:
         messages: list[str] = []
         assert maintenance.restore(environ, file, messages.append)
         assert messages[-1] == (

@@ -1,6 +1,5 @@
 """Ratings in backups, in checks, and the commands `moonstone ratings rebuild` and `moonstone ratings check`."""
 
-from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Final
@@ -9,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from events.redis_keys import key
-from events.redis_log import connect_cluster, send
+from events.redis_log import send
 from service.adapters import backup as backups
 from service.adapters import heads
 from service.automation import rating
@@ -41,25 +40,14 @@ def over(ports: Ports, name: str, *, is_rated: bool = True) -> str:
 
 
 def test_a_backup_in_mid_way_restores_ratings_and_what_was_not_rated_is_rated_later(
-    store: Store,
-    empty: Callable[[str], dict[str, str]],
-    clusters: Callable[[int], str],
-    tmp_path: Path,
-    stack: ExitStack,
+    store: Store, restore_targets: tuple[dict[str, str], ...], tmp_path: Path, stack: ExitStack
 ) -> None:
     matches = [over(store.ports, name) for name in ("first", "second")]
     matches.append(over(store.ports, "third", is_rated=False))
     file = backed_up(store, tmp_path)
     assert store.messages == [f"backed up 3 matches to {file}"]
     rating.rate(store.ports, matches[2])  # after the backup
-    with connect_cluster(clusters(3)) as client:
-        client.flushall()
-    on_cluster = {
-        **store.environ,
-        "MOONSTONE_LOG_URL": clusters(3).replace("redis://", "cluster://"),
-        "MOONSTONE_DATA_DIR": str(tmp_path / "cluster-data"),
-    }
-    for environ in (empty("other"), on_cluster):
+    for environ in restore_targets:
         messages: list[str] = []
         assert maintenance.restore(environ, file, messages.append), messages
         assert messages[0] == f"restored 3 matches from {file}"

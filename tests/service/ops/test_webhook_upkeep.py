@@ -1,10 +1,9 @@
 """Webhooks in a backup, after a restore, and in a check, on a server and on a cluster."""
 
-from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 
-from events.redis_log import connect_cluster, send
+from events.redis_log import send
 from service.match.new_match import NewMatch
 from service.ops import maintenance
 from service.repository.ports import news_of
@@ -18,11 +17,7 @@ URL = "https://moon.example/"
 
 
 def test_webhooks_and_deliveries_are_restored_and_news_from_after_the_backup_are_not_skipped(
-    store: Store,
-    empty: Callable[[str], dict[str, str]],
-    clusters: Callable[[int], str],
-    tmp_path: Path,
-    stack: ExitStack,
+    store: Store, restore_targets: tuple[dict[str, str], ...], tmp_path: Path, stack: ExitStack
 ) -> None:
     ports = store.ports
     webhook, secret = webhooks.add(ports, "pl_a", URL, ["started", "your_turn", "finished"])
@@ -34,14 +29,7 @@ def test_webhooks_and_deliveries_are_restored_and_news_from_after_the_backup_are
     assert before
     assert ports.webhooks.position("pl_a", match.id) == 4
     file = backed_up(store, tmp_path)
-    with connect_cluster(clusters(3)) as client:
-        client.flushall()
-    on_cluster = {
-        **store.environ,
-        "MOONSTONE_LOG_URL": clusters(3).replace("redis://", "cluster://"),
-        "MOONSTONE_DATA_DIR": str(tmp_path / "cluster-data"),
-    }
-    for environ in (empty("other"), on_cluster):
+    for environ in restore_targets:
         messages: list[str] = []
         assert maintenance.restore(environ, file, messages.append)
         assert f"checked 1 webhooks of 1 players with {len(before)} deliveries: 0 faults" in messages

@@ -17,7 +17,8 @@ from service.match.texts import decisions_with_text
 from service.subscriptions.frames import EVENT_STREAM, NDJSON, Reason
 from service.subscriptions.situation import Include
 from service.usecases import accounts
-from service.usecases.match_lifecycle import create, join, join_code_of, leave
+from service.usecases.match_codes import join_code_of
+from service.usecases.match_lifecycle import create, join, leave
 from tests.api.table import Table, set_table
 from tests.service.subscriptions.stream_server import StreamServer, end, lines, up_to_date
 

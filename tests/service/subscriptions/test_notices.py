@@ -15,7 +15,7 @@ from service.subscriptions import followed, streams
 from service.subscriptions.frames import EVENT_STREAM, NDJSON
 from service.subscriptions.player_stream import PlayerSubscription
 from service.subscriptions.situation import NOTHING
-from service.usecases import match_lifecycle
+from service.usecases import match_codes
 from tests.api.checked import Client
 from tests.api.conftest import problem
 from tests.service.arena import person
@@ -53,7 +53,7 @@ def test_a_waiting_stream_sends_the_start_and_the_turns_of_every_match(players: 
 @pytest.mark.parametrize("later_ms", [-1, 1])
 def test_an_entry_of_another_copy_of_the_creation_hides_no_match(players: Players, later_ms: int) -> None:
     """Two processes create the same match at once, and a stream reads the index in between."""
-    table = match_lifecycle.match_id_of(players.ports.secret, "host", "k")
+    table = match_codes.match_id_of(players.ports.secret, "host", "k")
     players.index.enrol("host", table, players.time + later_ms)
     stream = players.sent("host")
     assert next(stream)["matches"] == []

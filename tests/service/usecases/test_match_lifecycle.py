@@ -11,8 +11,9 @@ from service.match.new_match import NewMatch
 from service.match.randomness import Draws, commitment, match_key
 from service.repository.index_entry import IndexEntry
 from service.usecases import match_lifecycle
+from service.usecases.match_codes import join_code_of, seen_join_code
 from service.usecases.match_index import IN_FLIGHT_MS
-from service.usecases.match_lifecycle import OPEN_MATCHES, join_code_of, seen_join_code
+from service.usecases.match_lifecycle import OPEN_MATCHES
 from tests.service.arena import START, Arena, refused
 from tests.service.games.toy.state import CARDS
 

@@ -15,17 +15,8 @@ from service.match.rulings import draws
 from service.repository.match_history import History
 from service.repository.ports import Ports
 from service.usecases import submit as submitting
-from service.usecases.submit import (
-    ATTEMPTS,
-    CommandKey,
-    Submitted,
-    append,
-    attempt,
-    hint,
-    player_key,
-    server_seed,
-    submit,
-)
+from service.usecases.hints import hint
+from service.usecases.submit import ATTEMPTS, CommandKey, Submitted, append, attempt, player_key, server_seed, submit
 from tests.service.arena import START, Arena, refused
 
 PING = Draft("clock_extended", "worker", canonical({"ms": 1, "reason": "outage"}))

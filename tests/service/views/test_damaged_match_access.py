@@ -11,7 +11,8 @@ from events.record import Event, canonical, digest
 from service.errors import Corrupt, Refused
 from service.match.new_match import NewMatch
 from service.repository.match_history import History
-from service.usecases.match_lifecycle import create, join, join_code_of, leave
+from service.usecases.match_codes import join_code_of
+from service.usecases.match_lifecycle import create, join, leave
 from service.views.damaged_match_access import may_learn_of
 from tests.service.arena import ENDLESS, Arena
 
