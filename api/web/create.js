@@ -50,6 +50,7 @@ export function Create({ query }) {
           ${games.value.map((one) => html`<option key=${one.id} value=${one.id}>${one.title}</option>`)}
         </select>
       </label>
+      ${game.value !== null && html`<p><a href=${`#/rules/${game.value.id}`} target="_blank">${t("rules_of", { game: game.value.title })}</a></p>`}
       ${game.value !== null && html`<${Details} key=${game.value.id} game=${game.value} problem=${problem} />`}
     </div>
   `;

@@ -79,6 +79,7 @@ function Games() {
           <h3>${game.title}</h3>
           <p class="soft">
             ${t("players_of_game", { least: game.seats[0] ?? 1, most: game.seats.at(-1) ?? 1 })} ·${" "}
+            <a href=${`#/rules/${game.id}`} aria-label=${t("rules_of", { game: game.title })}>${t("rules")}</a> ·${" "}
             <a href=${`#/leaderboard/${game.id}`} aria-label=${t("leaderboard_of", { game: game.title })}>${t("leaderboard")}</a>
           </p>
           <div class="row">

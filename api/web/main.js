@@ -20,6 +20,7 @@ const LATER = {
   match: () => import("./table.js").then((module) => module.Table),
   new: () => import("./create.js").then((module) => module.Create),
   player: () => import("./player-page.js").then((module) => module.PlayerPage),
+  rules: () => import("./rules-page.js").then((module) => module.RulesPage),
   replay: () => import("./replay-page.js").then((module) => module.ReplayPage),
 };
 /** `#/match/ID?code=CODE` and the like; the lobby for any other. @returns {Route} */

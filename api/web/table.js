@@ -76,6 +76,7 @@ function Shown({ live, match }) {
     <div class="head">
       <h1 tabindex="-1">${titleOfGame(match.game)}</h1>
       ${match.rated && html`<span class="tag">${t("rated")}</span>`}
+      <a href=${`#/rules/${match.game}`} target="_blank">${t("rules")}</a>
       <${Connection} live=${live} />
       <${Zoom} zoom=${zoom} />
     </div>

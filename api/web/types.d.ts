@@ -119,10 +119,11 @@ export interface GameSummary {
   bots: readonly string[];
 }
 
-/** `options` is a JSON Schema, `variants` are options by name, `texts` are by language and key. */
+/** `options` is a JSON Schema, `variants` are options by name, `texts` are by language and key, `rules` is Markdown. */
 export interface Game extends GameSummary {
   options: Schema;
   variants: Record<string, Record<string, unknown>>;
+  rules: string;
   texts: Record<string, Record<string, string>>;
 }
 

@@ -102,7 +102,7 @@ def _loaded(name: str, found: dict[str, bytes]) -> dict[str, bytes]:
     return found
 
 
-@pytest.mark.parametrize("page", ["main.js", "table.js", "create.js", "replay-page.js"])
+@pytest.mark.parametrize("page", ["main.js", "table.js", "create.js", "replay-page.js", "rules-page.js"])
 def test_the_scripts_of_each_page_are_small(page: str) -> None:
     libraries = {name: file.content for name, file in FILES.items() if re.fullmatch(r"vendor/.*\.js", name)}
     scripts = _loaded(page, _loaded("main.js", libraries))
