@@ -101,7 +101,7 @@ export const EN = {
   nobody_listed: "Nobody has a place here yet.",
   nobody_yet: "Nobody yet",
   none_finished: "No match has ended yet.",
-  none_running: "No public match is running.",
+  none_running: "There is no public match to watch.",
   none_waiting: "No match waits for players. Create one, and others find it here.",
   not_counted: "(not counted: these players met ten times that day)",
   not_rated: "Not rated",

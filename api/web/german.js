@@ -103,7 +103,7 @@ export const DE = {
   nobody_listed: "Noch hat niemand einen Platz.",
   nobody_yet: "Noch niemand",
   none_finished: "Noch keine Partie ist zu Ende.",
-  none_running: "Zurzeit läuft keine öffentliche Partie.",
+  none_running: "Zurzeit gibt es keine öffentliche Partie zum Zusehen.",
   none_waiting: "Keine Partie wartet auf Mitspielende. Lege eine an, dann finden andere sie hier.",
   not_counted: "(nicht gezählt: zehn Partien derselben Personen an diesem Tag)",
   not_rated: "Nicht gewertet",

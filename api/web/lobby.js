@@ -98,9 +98,10 @@ function Matches({ status, title, empty, hasFilters = false }) {
   const next = useSignal(/** @type {string | null} */ (null));
   const problem = useSignal(/** @type {Error | null} */ (null));
   const filters = useSignal(/** @type {Record<string, string>} */ ({}));
+  const pages = useSignal(1);
 
   const isOpen = status === "open";
-  /** Not one of the player's own, which are listed above. @param {Summary} match */
+  /** Not one of the player's own that go on, which are listed above. @param {Summary} match */
   const isForeign = (match) => mine.value.every((one) => one.id !== match.id);
   const query = () => new URLSearchParams({ status, limit: String(PAGE), ...(isOpen && { free_seats: "1" }), ...filters.value });
   const read = async () => {
@@ -108,17 +109,23 @@ function Matches({ status, title, empty, hasFilters = false }) {
     try {
       const page = await get(`/v1/matches?${asked}`);
       if (asked !== String(query())) return;
-      matches.value = isOpen ? page.matches.filter(isForeign) : page.matches;
+      matches.value = page.matches.filter(isForeign);
       next.value = page.next;
+      pages.value = 1;
       problem.value = null;
     } catch (error) {
       problem.value = /** @type {Error} */ (error);
     }
   };
   const readMore = async () => {
-    const page = await get(`/v1/matches?${query()}&cursor=${next.value}`);
-    matches.value = [...(matches.value ?? []), ...page.matches.filter(isForeign)];
-    next.value = page.next;
+    try {
+      const page = await get(`/v1/matches?${query()}&cursor=${next.value}`);
+      matches.value = [...(matches.value ?? []), ...page.matches.filter(isForeign)];
+      next.value = page.next;
+      pages.value += 1;
+    } catch (error) {
+      problem.value = /** @type {Error} */ (error);
+    }
   };
   useSignalEffect(() => {
     void filters.value;
@@ -127,7 +134,7 @@ function Matches({ status, title, empty, hasFilters = false }) {
   });
   useEffect(() => {
     // Once more pages are shown, they stay as they are.
-    const timer = setInterval(() => !document.hidden && (matches.value?.length ?? 0) <= PAGE && read(), REFRESH_MS);
+    const timer = setInterval(() => !document.hidden && pages.value === 1 && read(), REFRESH_MS);
     return () => clearInterval(timer);
   }, []);
   const heading = `${status}-matches`;
@@ -139,7 +146,7 @@ function Matches({ status, title, empty, hasFilters = false }) {
     <ul class="matches">
       ${(matches.value ?? []).map((match) => html`<li key=${match.id}><${Row} match=${match} /></li>`)}
     </ul>
-    ${next.value !== null && (matches.value?.length ?? 0) >= PAGE && html`<button type="button" class="plain" onClick=${readMore}>${t("more")}</button>`}
+    ${next.value !== null && html`<button type="button" class="plain" onClick=${readMore}>${t("more")}</button>`}
   </section>`;
 }
 

@@ -88,7 +88,7 @@ function Shown({ live, match }) {
         ${match.status === "suspended" && html`<p class="notice">${t("suspended_why")}</p>`}
         ${isOver && html`<${Ending} live=${live} match=${match} />`}
         <${Actions} choice=${choice} />
-        ${match.status !== "open" && html`<${Seats} live=${live} match=${match} />`}
+        ${match.status !== "open" && match.outcome === null && html`<${Seats} live=${live} match=${match} />`}
         ${match.status === "running" && html`<${Stay} live=${live} match=${match} />`}
       </div>
       <div class="below">

@@ -69,6 +69,50 @@ def test_a_running_match_is_watched_without_an_account(people: People) -> None:
     expect(wanda.page.get_by_role("button", name="Choose a name")).to_be_visible()
 
 
+def test_a_running_match_of_the_player_is_listed_once(people: People) -> None:
+    ada = _known(people, "Ada")
+    match = ada.create(GAME, 2, bots=1)
+    ada.visit()
+    expect(ada.page.locator("#running-matches ~ .matches, #running-matches ~ p").first).to_be_attached()
+    expect(ada.page.locator(f'#mine ~ .matches a[href="#/match/{match}"]')).to_have_count(1)
+    expect(ada.page.locator(f'#running-matches ~ .matches a[href="#/match/{match}"]')).to_have_count(0)
+
+
+def test_a_list_has_more_while_the_api_has_even_if_all_of_a_page_is_listed_elsewhere(people: People) -> None:
+    ada = _known(people, "Ada")
+    match = ada.create(GAME, 2, bots=1)
+
+    def with_next(route: Route) -> None:
+        page = route.fetch().json()
+        own = [one for one in page["matches"] if one["id"] == match]
+        route.fulfill(json={"matches": own, "next": "more"})
+
+    ada.page.route("**/v1/matches?status=running*", with_next)
+    ada.visit()
+    more = ada.page.locator("section", has=ada.page.locator("#running-matches")).get_by_role("button", name="More")
+    expect(more).to_be_visible()
+    ada.page.route("**/v1/matches?status=running*cursor=more*", lambda route: route.abort())
+    more.click()
+    expect(ada.page.locator("section", has=ada.page.locator("#running-matches")).get_by_role("status")).to_contain_text(
+        "does not answer"
+    )
+
+
+def test_a_match_that_is_over_is_listed_with_its_players_and_date_and_without_its_clock(people: People) -> None:
+    ada, wanda = _known(people, "Ada"), people.person("Wanda")
+    ada.create(GAME, 2, bots=1)
+    ada.page.get_by_role("button", name="Leave the match").click()
+    ada.page.get_by_role("button", name="Leave now").click()
+    expect(ada.page.locator("#ending")).to_be_visible(timeout=60_000)
+    expect(ada.page.locator("#seats")).to_have_count(0)  # the result has them
+    wanda.visit()
+    row = wanda.page.locator(f'#finished-matches ~ .matches a[href="#/replay/{ada.match}"]')
+    expect(row).to_contain_text(
+        re.compile(r"Ada, random · Won by (Ada|random) · .*20\d\d|random, Ada · Won by (Ada|random) · .*20\d\d")
+    )
+    expect(row).not_to_contain_text(re.compile("decision|seats"))
+
+
 def test_the_creator_leaves_before_the_start_and_the_match_is_aborted_or_free_again(people: People) -> None:
     ada = _known(people, "Ada")
     ada.create(GAME, 2)
