@@ -169,7 +169,7 @@ export const EN = {
   sign_out: "Sign out",
   sign_out_borrowed: "Forgets the token that you entered here. It stays valid.",
   sign_out_why: "Revokes the token of this browser. To come back you need your recovery code or another token.",
-  sign_up: "Choose a name",
+  sign_up: "Sign up or in",
   skip: "Skip to the content",
   smaller: "Smaller",
   someone: "somebody",

@@ -171,7 +171,7 @@ export const DE = {
   sign_out: "Abmelden",
   sign_out_borrowed: "Vergisst das Token, das du hier eingegeben hast. Es bleibt gültig.",
   sign_out_why: "Widerruft das Token dieses Browsers. Um zurückzukommen, brauchst du deinen Wiederherstellungscode oder ein anderes Token.",
-  sign_up: "Namen wählen",
+  sign_up: "Anmelden",
   skip: "Zum Inhalt",
   smaller: "Kleiner",
   someone: "jemand",

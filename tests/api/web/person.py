@@ -50,12 +50,12 @@ class Person:
 
     def sign_up(self) -> str:
         """Make an account; returns its recovery code."""
-        self.page.get_by_role("button", name="Choose a name").click()
+        self.page.get_by_role("button", name="Sign up or in").click()
         return self.give_name()
 
     def return_with(self, secret: str) -> None:
         """Sign in with a recovery code or a token."""
-        self.page.get_by_role("button", name="Choose a name").click()
+        self.page.get_by_role("button", name="Sign up or in").click()
         self.page.get_by_role("button", name="I have an account already").click()
         self.page.get_by_role("textbox", name="Recovery code or token").fill(secret)
         self.page.get_by_role("button", name="Continue").click()

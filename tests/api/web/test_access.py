@@ -54,7 +54,7 @@ def test_axe_finds_nothing_on_any_page(people: People, scheme: str, width: int) 
     person.visit()
     expect(page.locator(".game").first).to_be_visible()
     found = {"lobby": _violations(page)}
-    page.get_by_role("button", name="Choose a name").click()
+    page.get_by_role("button", name="Sign up or in").click()
     found["sign-up"] = _violations(page)
     page.get_by_role("button", name="I have an account already").click()
     found["sign-in"] = _violations(page)

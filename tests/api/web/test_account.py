@@ -53,7 +53,7 @@ def test_the_recovery_code_is_shown_once_and_can_be_copied(people: People) -> No
     ada = people.person("Ada", permissions=["clipboard-read", "clipboard-write"])
     ada.visit()
     page = ada.page
-    page.get_by_role("button", name="Choose a name").click()
+    page.get_by_role("button", name="Sign up or in").click()
     page.get_by_role("textbox", name="Name").fill("Ada")
     page.get_by_role("button", name="Continue").click()
     code = page.get_by_role("textbox", name="Your recovery code").input_value()
@@ -92,7 +92,7 @@ def test_a_token_that_was_entered_stays_valid_when_the_browser_signs_out(people:
     own = ada.token
     assert len(tokens(people, given)) == 2
     ada.page.get_by_role("button", name="Sign out").click()
-    expect(ada.page.get_by_role("button", name="Choose a name")).to_be_visible()
+    expect(ada.page.get_by_role("button", name="Sign up or in")).to_be_visible()
     assert (is_valid(people, own), is_valid(people, given)) == (False, True)
 
 
@@ -108,7 +108,7 @@ def test_a_token_that_may_not_manage_the_account_plays_and_is_only_forgotten(peo
     ada.visit("account")
     expect(ada.page.locator(".problem").first).to_contain_text("account")
     ada.page.get_by_role("button", name="Sign out").click()
-    expect(ada.page.get_by_role("banner").get_by_role("button", name="Choose a name")).to_be_visible()
+    expect(ada.page.get_by_role("banner").get_by_role("button", name="Sign up or in")).to_be_visible()
     assert is_valid(people, given)
 
 
@@ -216,7 +216,7 @@ def test_the_account_is_deleted_only_after_its_name_was_typed(people: People) ->
     page.get_by_role("textbox", name="To confirm").fill("Ada")
     button.click()
     expect(page.get_by_text("Your account is deleted.")).to_be_visible()
-    expect(page.get_by_role("banner").get_by_role("button", name="Choose a name")).to_be_visible()
+    expect(page.get_by_role("banner").get_by_role("button", name="Sign up or in")).to_be_visible()
     assert not is_valid(people, token)
     assert people.get(f"/v1/matches/{match}")["creator_name"] is None
 

@@ -140,7 +140,7 @@ def test_a_revoked_token_signs_every_tab_out(people: People) -> None:
     ).raise_for_status()
     expect(ada.page.get_by_text("does not accept the token of this browser")).to_be_visible(timeout=20_000)
     for page in (ada.page, other):
-        expect(page.get_by_role("button", name="Choose a name")).to_be_visible(timeout=20_000)
+        expect(page.get_by_role("button", name="Sign up or in")).to_be_visible(timeout=20_000)
     assert ada.page.evaluate("localStorage.getItem('moonstone.session')") == '"refused"'
     # The match was private: what it showed is gone with the token.
     expect(ada.page.get_by_role("heading", name="No match here")).to_be_visible()
@@ -153,7 +153,7 @@ def test_signing_out_revokes_the_token_of_this_browser(people: People) -> None:
     ada.sign_up()
     token = ada.token
     ada.page.get_by_role("button", name="Sign out").click()
-    expect(ada.page.get_by_role("button", name="Choose a name")).to_be_visible()
+    expect(ada.page.get_by_role("button", name="Sign up or in")).to_be_visible()
     answer = httpx.get(f"{people.url}/v1/me", headers={"Authorization": f"Bearer {token}"}, timeout=30)
     assert answer.status_code == httpx.codes.UNAUTHORIZED
 

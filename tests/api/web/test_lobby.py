@@ -66,7 +66,7 @@ def test_a_running_match_is_watched_without_an_account(people: People) -> None:
     wanda.page.locator(f'#running-matches ~ .matches a[href="#/match/{match}"]').click()
     expect(wanda.page.locator(".picture svg")).to_be_visible()
     expect(wanda.page.locator(".actions")).to_have_count(0)
-    expect(wanda.page.get_by_role("button", name="Choose a name")).to_be_visible()
+    expect(wanda.page.get_by_role("button", name="Sign up or in")).to_be_visible()
 
 
 def test_a_running_match_of_the_player_is_listed_once(people: People) -> None:
