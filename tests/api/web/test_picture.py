@@ -36,7 +36,7 @@ def page(browser: Browser, served: Serving) -> Iterator[Page]:
     """The page of the client, with its modules and its policy, but with a picture instead of the client."""
     context = browser.new_context(viewport={"width": 800, "height": 600})
     page = context.new_page()
-    page.goto(f"{served.url}/")
+    page.goto(f"{served.url}/", wait_until="networkidle")  # so that the client itself requests nothing during a test
     page.evaluate(
         """async (folder) => {
           const [{ render, h }, picture] = await Promise.all([import("preact"), import(`${folder}/picture.js`)]);
