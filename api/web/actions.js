@@ -134,7 +134,7 @@ function Picked({ choice }) {
       (one, index) =>
         html`<li key=${index}>
           <button type="button" class="chip" onClick=${() => drop(one)} aria-label=${t("take_back", { what: titleOf(one) })}>
-            ${titleOf(one)}<span aria-hidden="true"> ×</span>
+            ${titleOf(one)}<span aria-hidden="true">×</span>
           </button>
         </li>`,
     )}
@@ -151,6 +151,7 @@ function Sentences({ choice, isOpen }) {
   const found = fitting.filter(({ text }) => words.every((word) => text.toLowerCase().includes(word)));
   const rest = found.length - shown.value;
   return html`
+    <p class="soft">${t("choose_where")}</p>
     ${fitting.length >= FILTER_FROM &&
     html`<label class="filter">
       <span>${t("filter_actions", { count: fitting.length })}</span>

@@ -33,9 +33,12 @@ export const isOpen = (decision) => decision.opens_at <= now.value;
 /** @param {number} ms */
 export function duration(ms) {
   const seconds = Math.max(0, Math.ceil(ms / 1000));
-  if (seconds >= SHOWN_DAYS * DAY_S) return t("days", { count: Math.floor(seconds / DAY_S) });
   const two = (/** @type {number} */ part) => String(part).padStart(2, "0");
   const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60];
+  if (seconds >= SHOWN_DAYS * DAY_S) {
+    const count = Math.floor(seconds / DAY_S);
+    return hours % 24 === 0 ? t("days", { count }) : t("days_hours", { count, hours: hours % 24 });
+  }
   return hours > 0 ? `${hours}:${two(minutes)}:${two(seconds % 60)}` : `${minutes}:${two(seconds % 60)}`;
 }
 

@@ -122,7 +122,11 @@ function Board({ live, choice, zoom }) {
   const fits = useComputed(() => (choice.decision.value === undefined ? [] : live.now.value.actions));
   const lit = useComputed(() => {
     if (choice.lit.value !== null) return [choice.lit.value];
-    return choice.picks.value.map(({ field, value }) => ({ [field]: value }));
+    // What contradicts none of the picks: of a row and a column only the place where they meet.
+    /** @type {Record<string, string[]>} */
+    const picked = {};
+    for (const { field, value } of choice.picks.value) (picked[field] ??= []).push(value);
+    return [picked];
   });
   const scale = ZOOMS[zoom.value] ?? 1;
   return html`<section class="board" aria-label=${t("board")}>

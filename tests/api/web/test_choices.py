@@ -58,6 +58,20 @@ def test_a_sentence_lights_up_what_it_touches(people: People) -> None:
     expect(page.locator(".picture .lit")).to_have_attribute("id", f"segment-{segment}")
 
 
+def test_of_a_picked_row_and_column_only_their_place_is_lit_and_the_chips_name_them(people: People) -> None:
+    page = _against_a_bot(people.person("Ada"), "Monsters on the Moon")
+    page.locator(OPEN).first.click()
+    page.locator(".picture .fits[data-x][data-y]").first.click(timeout=20_000)
+    expect(page.locator(".chips .chip")).to_have_text([re.compile(r"^[xy] -?\d+×$")] * 2)
+    expect(page.locator(".picture .lit[data-x][data-y]")).to_have_count(1)
+
+
+def test_a_newcomer_reads_where_to_choose_and_how_long_there_is_time(people: People) -> None:
+    page = _against_a_bot(people.person("Ada"), "Ape Town")
+    expect(page.locator(".actions")).to_contain_text("Choose on the table, or here:")
+    expect(page.locator(".actions .clock")).to_have_text("6 days 23 h")
+
+
 def test_the_keyboard_stays_at_the_actions_when_its_sentence_is_gone(people: People) -> None:
     page = _against_a_bot(people.person("Ada"), "Ape Town")
     page.locator(OPEN).first.focus()
