@@ -109,8 +109,8 @@ function mark(named, fits, highlight) {
   /** @type {Map<Element, Data>} */
   const buttons = new Map();
   for (const { element, data } of named.toReversed()) {
-    element.classList.toggle("lit", lit(data));
-    // Buttons contain no other buttons, so a group around smaller things that fit is none.
+    // Of a group and the smaller things in it that are lit or fit, only these are: buttons contain no other buttons.
+    element.classList.toggle("lit", lit(data) && element.querySelector(".lit") === null);
     const isButton = fitting(data) && element.querySelector(".fits") === null;
     element.classList.toggle("fits", isButton);
     if (isButton) buttons.set(element, data);

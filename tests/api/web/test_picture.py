@@ -164,6 +164,8 @@ def test_buttons_have_names_and_one_of_them_is_reached_with_tab_the_others_with_
 def test_what_is_highlighted_is_lit_up_and_no_longer_when_it_is_not(page: Page) -> None:
     draw(page, CARDS, highlight=[{"card": "b"}])
     assert page.locator(".lit").evaluate_all("(all) => all.map((one) => one.id)") == ["card-b"]
+    draw(page, CARDS, highlight=[{"seat": "0", "card": "a"}])
+    assert page.locator(".lit").evaluate_all("(all) => all.map((one) => one.id)") == ["card-a"]
     draw(page, CARDS, highlight=[])
     assert page.locator(".lit").count() == 0
 
