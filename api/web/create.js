@@ -2,9 +2,9 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { needPlayer } from "./account.js";
-import { command } from "./api.js";
 import { games, readGame, readGames, textOf } from "./games.js";
 import { html } from "./html.js";
+import { createAndJoin } from "./joining.js";
 import { t } from "./words.js";
 
 /** @import { Game, Schema } from "./types.d.ts" */
@@ -38,7 +38,7 @@ export function Create({ query }) {
   };
   useEffect(() => {
     readGames()
-      .then(() => choose(chosen.value ?? games.value[0]?.id ?? ""))
+      .then(() => choose((games.value.find(({ id }) => id === chosen.value) ?? games.value[0])?.id ?? ""))
       .catch((error) => (problem.value = error));
   }, []);
   return html`
@@ -71,12 +71,11 @@ function Details({ game, problem }) {
     event.preventDefault();
     if (isSent.value || !(await needPlayer())) return;
     isSent.value = true;
+    problem.value = null;
     try {
       const { clock, ...rest } = draft.value;
       const rated = rest.rated && mayBeRated;
-      const { id } = await command("/v1/matches", { game: game.id, ...rest, rated, bots: filled, ...(clock !== undefined && { clock }) });
-      await command(`/v1/matches/${id}/seats`);
-      location.hash = `#/match/${id}`;
+      await createAndJoin({ game: game.id, ...rest, rated, bots: filled, ...(clock !== undefined && { clock }) });
     } catch (error) {
       problem.value = /** @type {Error} */ (error);
       scrollTo(0, 0);

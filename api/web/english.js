@@ -112,6 +112,7 @@ export const EN = {
   only_rated: "Rated",
   open: "Waits for players",
   opens_in: "in {time}",
+  other_player: "Another player is signed in by now, so this was not done.",
   other_seat: "Other player {number}",
   per_seat: "{time} for a seat",
   per_turn: "{time} for a decision",

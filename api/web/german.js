@@ -114,6 +114,7 @@ export const DE = {
   only_rated: "Gewertet",
   open: "Wartet auf Mitspielende",
   opens_in: "in {time}",
+  other_player: "Inzwischen ist jemand anderes angemeldet, deshalb wurde das nicht ausgeführt.",
   other_seat: "Weiterer Platz {number}",
   per_seat: "{time} für jeden Platz",
   per_turn: "{time} für eine Entscheidung",

@@ -93,7 +93,7 @@ def test_a_list_has_more_while_the_api_has_even_if_all_of_a_page_is_listed_elsew
     expect(more).to_be_visible()
     ada.page.route("**/v1/matches?status=running*cursor=more*", lambda route: route.abort())
     more.click()
-    expect(ada.page.locator("section", has=ada.page.locator("#running-matches")).get_by_role("status")).to_contain_text(
+    expect(ada.page.locator("section", has=ada.page.locator("#running-matches")).get_by_role("alert")).to_contain_text(
         "does not answer"
     )
 
