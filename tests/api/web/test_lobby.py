@@ -131,7 +131,11 @@ def test_a_next_page_is_read_once_and_not_shown_with_other_filters(people: Peopl
 def test_a_player_has_no_matches_only_once_they_were_read(people: People) -> None:
     ada = _known(people, "Ada")
     held: list[Route] = []
-    ada.page.route(re.compile("/v1/players/.*/matches"), lambda route: held.append(route))
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    ada.page.route(re.compile("/v1/players/.*/matches"), hold)
     with ada.page.expect_request(re.compile("/v1/players/.*/matches")):
         ada.visit(f"player/{people.get('/v1/me', ada.token)['id']}")
     expect(ada.page.get_by_text("No rated match has counted yet.")).to_be_visible()
