@@ -16,6 +16,8 @@ import { t } from "./words.js";
 const REFRESH_MS = 5_000;
 const PAGE = 20;
 const SPEEDS = ["minutes", "hours", "days"];
+/** Ratings between which a person may choose; a new player has 1000. */
+const RATINGS = ["800", "900", "1000", "1100", "1200", "1400"];
 
 export function Lobby() {
   const task = useTask();
@@ -135,5 +137,6 @@ function Filters({ filters }) {
     ${select("speed", SPEEDS.map((speed) => [speed, t(/** @type {any} */ (`speed_${speed}`))]))}
     ${select("bots", [["true", t("with_bots")], ["false", t("without_bots")]])}
     ${select("rated", [["true", t("only_rated")], ["false", t("not_rated")]])}
+    ${["rating_from", "rating_to"].map((name) => select(name, RATINGS.map((rating) => [rating, rating])))}
   </div>`;
 }

@@ -36,6 +36,9 @@ def test_a_match_that_waits_is_found_filtered_and_joined(people: People) -> None
     ben.field("Bots").select_option(label="With bots")
     expect(row).to_have_count(0)
     ben.field("Bots").select_option(label="Without bots")
+    ben.field("Rating from").select_option("1100")
+    expect(row).to_have_count(0)
+    ben.field("Rating from").select_option("1000")
     row.click()
     ben.page.get_by_role("button", name="Take a seat").click()
     expect(ben.page.locator(".seats")).to_contain_text("Ben")
@@ -57,6 +60,27 @@ def test_the_creator_fills_and_frees_seats_by_click(people: People) -> None:
     ada.page.get_by_role("button", name="Add random").click()
     expect(ada.page.locator("#waiting")).to_have_count(0)
     expect(ada.page.locator("#seats")).to_be_visible()
+
+
+def test_a_hosted_bot_is_given_a_seat_by_whom_its_owner_allows(people: People) -> None:
+    owner = httpx.post(f"{people.url}/v1/players", json={"name": "Ada"}, timeout=30).json()["token"]
+    ben = _known(people, "Ben")
+    for name, seating in (("Open", "everyone"), ("Own", "owner")):
+        httpx.post(
+            f"{people.url}/v1/me/bots",
+            json={"name": name, "public": True, "seating": seating},
+            headers={"Authorization": f"Bearer {owner}"},
+            timeout=30,
+        ).raise_for_status()
+    match = ben.create(GAME, 2, options=lambda page: _seat(page, "Bot Open of Ada"))
+    assert people.get(f"/v1/matches/{match}")["seats"][0]["kind"] == "hosted"
+    ben.visit("new")
+    expect(ben.page.get_by_role("option", name="Bot Open of Ada")).to_have_count(1)
+    expect(ben.page.get_by_role("option", name="Bot Own of Ada")).to_have_count(0)
+
+
+def _seat(page: Page, bot: str) -> None:
+    page.get_by_role("combobox", name="Other player 1").select_option(label=bot)
 
 
 def test_a_running_match_is_watched_without_an_account(people: People) -> None:
