@@ -7,7 +7,7 @@ import { catchUp, me, session } from "./session.js";
 const NDJSON = "application/x-ndjson";
 const SILENCE_MS = 15_000; // three heartbeats of the service
 const WAITS_MS = [0, 500, 1000, 2000, 4000];
-/** A connection that lasted for this long was a good one, so that the next one is made at once. */
+/** If frames came for this long, the connection was a good one, and the next one is made at once. */
 const STEADY_MS = 5_000;
 
 /**
@@ -21,9 +21,10 @@ export async function follow(address, take, { signal, onConnection }) {
   onConnection("connecting");
   for (let failures = 0; !signal.aborted; failures += 1) {
     let wait = 0;
-    const began = performance.now();
+    let goodFrom = Infinity;
     try {
       const isOver = await connect(address(), signal, (frame) => {
+        goodFrom = Math.min(goodFrom, performance.now() + STEADY_MS);
         onConnection("live");
         return take(frame);
       });
@@ -35,7 +36,7 @@ export async function follow(address, take, { signal, onConnection }) {
         wait = error.retryMs ?? 0;
       }
     }
-    if (performance.now() - began > STEADY_MS) failures = 0;
+    if (performance.now() > goodFrom) failures = 0;
     if (failures > 0) onConnection("offline");
     const next = WAITS_MS[Math.min(failures, WAITS_MS.length - 1)] ?? 0;
     await pause(Math.max(wait, next * (0.5 + Math.random())), signal);

@@ -246,7 +246,7 @@ def test_no_text_of_an_address_leads_a_request_elsewhere_or_becomes_a_heading(pe
         wanda.visit(place)
         expect(wanda.page.locator("h1")).to_have_text(heading)
     expect(wanda.field("Seats")).to_be_visible()
-    known = r"/v1/(games(/\w+|/buy-now/leaderboard\?limit=50)?|matches\?.*)"
+    known = r"/v1/(bots\?limit=200|games(/\w+|/buy-now/leaderboard\?limit=50)?|matches\?.*)"
     assert [path for path in asked if path.startswith("/v1/") and not re.fullmatch(known, path)] == []
 
 
