@@ -18,18 +18,27 @@ export const session = signal(read());
 /** The id of the player, which stays the same when the token is renewed. */
 export const me = computed(() => session.value?.player.id);
 
-/** Whether the service ended the session: it does not accept the token any more. */
-export const wasEnded = signal(false);
-/** What is stored in place of such a session, so that all tabs say so. */
+/** What is stored in place of a session that the service ended, so that all tabs say so, also if they are opened later. */
 const REFUSED = "refused";
+/** Whether the service ended the session: it does not accept the token any more. */
+export const wasEnded = signal(stored() === JSON.stringify(REFUSED));
+
+/** What storage has for this browser; null without it, or if storage is forbidden. */
+function stored() {
+  try {
+    return localStorage.getItem(KEY);
+  } catch {
+    return null;
+  }
+}
 
 /** @returns {Session | null} */
 function read() {
   try {
-    const kept = JSON.parse(localStorage.getItem(KEY) ?? "null");
+    const kept = JSON.parse(stored() ?? "null");
     return typeof kept?.token === "string" && typeof kept?.player?.id === "string" ? kept : null;
   } catch {
-    return null; // storage is forbidden, or something else wrote there
+    return null; // something else wrote there
   }
 }
 
@@ -66,6 +75,16 @@ export function forget(token, { refused = false } = {}) {
   }
   wasEnded.value = refused;
   session.value = null;
+}
+
+/** The person has read that the session was ended: no tab says so any more. */
+export function acknowledgeEnd() {
+  try {
+    if (stored() === JSON.stringify(REFUSED)) localStorage.removeItem(KEY);
+  } catch {
+    // as above
+  }
+  wasEnded.value = false;
 }
 
 addEventListener("storage", (event) => {

@@ -101,6 +101,10 @@ class MemoryIndex:
             self._own_lists.get((player, own_list), set()).discard(entry)
         self._concluded.get(player, {}).pop(entry, None)
 
+    def leave(self, player: str, match_id: MatchId, created_at: int) -> None:
+        self.dismiss(player, match_id, created_at)
+        self._own_lists.setdefault((player, "left"), set()).add(IndexEntry(created_at, match_id))
+
     def conclude(self, player: str, match_id: MatchId, created_at: int, at: int) -> None:
         entry = IndexEntry(created_at, match_id)
         self._concluded.setdefault(player, {}).setdefault(entry, at)

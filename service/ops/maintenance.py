@@ -33,7 +33,7 @@ from service.ops.serve import lock
 from service.ops.webhook_upkeep import check_webhooks
 from service.repository.ports import Ports
 from service.settings import read
-from service.usecases.match_index import rebuild_entries, update_index, update_index_of_ended
+from service.usecases.match_index import rebuild_entries, record_leavers, update_index, update_index_of_ended
 
 Report = Callable[[str], object]
 
@@ -195,7 +195,7 @@ def _check(ports: Ports, client: LogClient, report: Report) -> bool:
     is_whole = erased_accounts.check_erased(ports, report)
     is_whole = check_webhooks(ports, report) and is_whole
     is_whole = check_bots(ports, report) and is_whole
-    update_index_of_ended(ports, _with_open_listed(ports, seats.reported(_inspected(ports, client, counts, report))))
+    update_index_of_ended(ports, _listed(ports, seats.reported(_inspected(ports, client, counts, report))))
     statuses = ", ".join(f"{counts[name]} {name}" for name in ("open", "running", "suspended", "finished", "aborted"))
     newer = f", {counts['newer']} of a newer release" if counts["newer"] else ""
     report(
@@ -205,9 +205,10 @@ def _check(ports: Ports, client: LogClient, report: Report) -> bool:
     return is_whole and not (seats.found or counts["faults"] or counts["newer"])
 
 
-def _with_open_listed(ports: Ports, matches: Iterable[Match]) -> Iterator[Match]:
-    """The matches. Those that are open are added to their lists."""
+def _listed(ports: Ports, matches: Iterable[Match]) -> Iterator[Match]:
+    """The matches. Those that are open are added to their lists, and all to the lists of those who left them."""
     for match in matches:
+        record_leavers(ports, match)
         if match.status == "open":
             update_index(ports, match)
             adopt_match(ports, match)

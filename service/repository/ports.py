@@ -35,7 +35,7 @@ StatusList: TypeAlias = Literal["open", "running", "finished", "aborted"]
 ENDING_MS: Final = 30_000
 """The end of a match is in the log within this time after it was announced to the index; otherwise it was not appended."""
 
-OwnList: TypeAlias = Literal["all", "active", "public"]
+OwnList: TypeAlias = Literal["all", "active", "public", "left"]
 """Which matches of a player: all that it created or took a seat in, only those that are not over, or only the public ones."""
 
 Lane: TypeAlias = Literal["turns", "bots"]
@@ -102,6 +102,10 @@ class MatchIndex(Protocol):
 
     def dismiss(self, player: str, match_id: MatchId, created_at: int) -> None:
         """Remove a match from all lists of a player."""
+        ...
+
+    def leave(self, player: str, match_id: MatchId, created_at: int) -> None:
+        """Move a match from all lists of a player to those that the player has left."""
         ...
 
     def conclude(self, player: str, match_id: MatchId, created_at: int, at: int) -> None:
