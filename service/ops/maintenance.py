@@ -112,7 +112,7 @@ def restore(environ: Mapping[str, str], source: Path, report: Report, erased: Pa
             pass  # check that it is complete before anything is written, so that another try finds an empty store
         beside = erased_accounts.file_beside(source, _store_id(source))
         lists = [file for file in (erased, beside) if file is not None and (file is erased or file.exists())]
-        listed = [player for file in lists for player in erased_accounts.read_list(file)] if lists else None
+        listed = {file: erased_accounts.read_list(file) for file in lists}
         if settings.log_url is None:
             folder = settings.data_dir
             if folder.exists() and any(folder.iterdir()):
