@@ -245,5 +245,5 @@ class Ports:
         """
         found = self.accounts.players((player,)).get(player)
         if found is None:
-            raise Refused("player-not-found", "No player has this id.")
+            raise Refused("player-not-found", "No player has this id (any more).")
         return found
