@@ -19,9 +19,9 @@ export const session = signal(read());
 export const me = computed(() => session.value?.player.id);
 
 /** What is stored in place of a session that the service ended, so that all tabs say so, also if they are opened later. */
-const REFUSED = "refused";
+const REFUSED = '"refused"';
 /** Whether the service ended the session: it does not accept the token any more. */
-export const wasEnded = signal(stored() === JSON.stringify(REFUSED));
+export const wasEnded = signal(stored() === REFUSED);
 
 /** What storage has for this browser; null without it, or if storage is forbidden. */
 function stored() {
@@ -42,13 +42,19 @@ function read() {
   }
 }
 
-/** @param {Session} made */
-export function keep(made) {
+/** @param {string | null} text null removes it */
+function store(text) {
   try {
-    localStorage.setItem(KEY, JSON.stringify(made));
+    if (text === null) localStorage.removeItem(KEY);
+    else localStorage.setItem(KEY, text);
   } catch {
     // Without storage the session lasts as long as the page.
   }
+}
+
+/** @param {Session} made */
+export function keep(made) {
+  store(JSON.stringify(made));
   wasEnded.value = false;
   session.value = made;
 }
@@ -67,28 +73,19 @@ export function catchUp() {
 export function forget(token, { refused = false } = {}) {
   catchUp();
   if (session.value?.token !== token) return;
-  try {
-    if (refused) localStorage.setItem(KEY, JSON.stringify(REFUSED));
-    else localStorage.removeItem(KEY);
-  } catch {
-    // as above
-  }
+  store(refused ? REFUSED : null);
   wasEnded.value = refused;
   session.value = null;
 }
 
 /** The person has read that the session was ended: no tab says so any more. */
 export function acknowledgeEnd() {
-  try {
-    if (stored() === JSON.stringify(REFUSED)) localStorage.removeItem(KEY);
-  } catch {
-    // as above
-  }
+  if (stored() === REFUSED) store(null);
   wasEnded.value = false;
 }
 
 addEventListener("storage", (event) => {
   if (event.key !== KEY && event.key !== null) return;
-  wasEnded.value = event.newValue === JSON.stringify(REFUSED);
+  wasEnded.value = event.newValue === REFUSED;
   session.value = read();
 });
