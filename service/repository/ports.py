@@ -101,11 +101,11 @@ class MatchIndex(Protocol):
         ...
 
     def dismiss(self, player: str, match_id: MatchId, created_at: int) -> None:
-        """Remove a match from all lists of a player."""
+        """Remove a match from all lists of a player but that of the matches that the player left."""
         ...
 
-    def leave(self, player: str, match_id: MatchId, created_at: int) -> None:
-        """Move a match from all lists of a player to those that the player has left."""
+    def add_left(self, player: str, match_id: MatchId, created_at: int) -> None:
+        """Add a match to those that a player left before their start. It stays there if the player joins again."""
         ...
 
     def conclude(self, player: str, match_id: MatchId, created_at: int, at: int) -> None:

@@ -33,8 +33,8 @@ _SHAPE: Final = re.compile(rf"{PREFIX}[0-9A-Za-z]{{{_SECRET_LENGTH + _CHECK_LENG
 class TokenView(msgspec.Struct, frozen=True):
     """A token without its secret. `current`: it is the token of this request. Times are in server milliseconds.
 
-    `last_used_at` is the start of an hour. `created_at` is null for tokens of older releases, `last_used_at` if the token was not used, and `expires_at` if it
-    does not expire.
+    `last_used_at` is the start of an hour. `created_at` is null for tokens of older releases, `last_used_at` if the token
+    was not used, and `expires_at` if it does not expire.
     """
 
     id: str

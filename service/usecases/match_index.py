@@ -143,7 +143,8 @@ def own(ports: Ports, entry: IndexEntry, match: Read, player: str, own_list: Own
         ports.index.dismiss(player, match_id, created_at)
         return None
     if not (is_own or match.status == "open"):
-        ports.index.leave(player, match_id, created_at)
+        ports.index.add_left(player, match_id, created_at)
+        ports.index.dismiss(player, match_id, created_at)
         return None
     if own_list == "active" and match.is_over:
         ports.index.conclude(player, match_id, created_at, ports.now())
@@ -244,7 +245,8 @@ def remove_left_match(ports: Ports, match: Match, player: str) -> Match | None:
     """
     if match.is_of(player):
         return None
-    ports.index.leave(player, match.id, match.created_at)
+    ports.index.add_left(player, match.id, match.created_at)
+    ports.index.dismiss(player, match.id, match.created_at)
     newest, _ = ports.history.newest(match.id)
     if not newest.is_of(player):
         return None
@@ -263,8 +265,8 @@ def record_leavers(ports: Ports, match: Match) -> None:
             taken = msgspec.json.decode(event.data, type=SeatTaken)
             seated |= set() if taken.kind == "bot" else {taken.player}
     for player in sorted(seated):
-        if not match.is_of(player):
-            ports.index.leave(player, match.id, match.created_at)
+        if not match.is_of(player):  # who joins meanwhile keeps the match in the other lists
+            ports.index.add_left(player, match.id, match.created_at)
 
 
 def update_index(ports: Ports, match: Match, *, just_written: bool = False) -> None:

@@ -106,7 +106,8 @@ def test_a_match_that_a_player_left_is_in_a_list_of_its_own_also_if_the_player_j
     index.publish([creator], "m", 12)
     index.conclude(creator, "m", 12, 100)
     for _ in range(2):
-        index.leave(creator, "m", 12)
+        index.add_left(creator, "m", 12)
+        index.dismiss(creator, "m", 12)
         found = {own_list: list(index.matches_of(creator, own_list, None, 9)) for own_list in get_args(OwnList)}
         assert found == {"all": [], "active": [], "public": [], "left": [entry]}
         assert list(index.concluded(creator, 0, 0, 9)) == []
