@@ -7,6 +7,7 @@ import base64
 import binascii
 import hmac
 from collections.abc import Mapping, Sequence
+from secrets import token_bytes
 from typing import Final
 
 import msgspec
@@ -30,6 +31,11 @@ def signed(secrets: Sequence[bytes], message: str, at: int, body: bytes) -> Mapp
     digests = (hmac.digest(secret, content, "sha256") for secret in secrets)
     signatures = " ".join(f"v1,{base64.b64encode(digest).decode()}" for digest in digests)
     return {"webhook-id": message, "webhook-timestamp": str(at), "webhook-signature": signatures}
+
+
+def new_secret() -> str:
+    """A random secret, in the form that receivers get."""
+    return PREFIX + base64.b64encode(token_bytes(32)).decode()
 
 
 def secret_of(text: str) -> bytes | None:

@@ -95,8 +95,8 @@ def recorded(game: AnyGame, limit_ms: int) -> tuple[Recorded, ...]:
 def _of_many_matches(game: AnyGame, limit_ms: int) -> Iterator[Recorded]:
     """Decisions of matches of every number of seats with each variant of a game."""
     for deal in range(_DEALS):
-        for options in ({}, *game.info.variants.values()):
-            for seats in game.info.seats:
+        for seats in game.info.seats:
+            for options in ({}, *game.info.variants.values()):
                 with suppress(BadOptions):  # some variants are for some numbers of seats
                     game.options(seats, options)
                     yield from _played(game, seats, options, limit_ms, deal)
