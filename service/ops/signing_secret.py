@@ -1,13 +1,14 @@
 """The file with the secret that signs calls of a bot, for commands that call bots."""
 
 from pathlib import Path
+from typing import Final
 
 import click
 
 from service.match.characters import printable
 from service.repository.signing import secret_of
 
-OPTION = click.option(
+SECRET_FILE: Final = click.option(
     "--secret-file",
     type=click.Path(dir_okay=False, path_type=Path),
     default="secret",

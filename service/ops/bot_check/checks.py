@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from service.adapters.clock import wall_clock
 from service.match.task import LastAnswer, Task
-from service.ops.bot_check.called import DECLINED, CalledBot, fault_of_answer, fault_of_refusal
+from service.ops.bot_check.called import DECLINED, NO_ANSWER, CalledBot, fault_of_answer, fault_of_refusal
 from service.ops.bot_check.recorded import Recorded, has_pattern
 from service.ops.bot_check.signature_checks import secret_renewed, signature_missing, signature_wrong, timestamp_old
 from service.ops.bot_check.verdict import Verdict, faulty, fine
@@ -43,7 +43,7 @@ _Check: TypeAlias = Callable[[CalledBot, Sequence[Recorded]], Coroutine[Any, Any
 
 
 async def verdicts(bot: CalledBot, tasks: Mapping[str, Sequence[Recorded]]) -> AsyncIterator[Verdict]:
-    """The verdict of each check, as soon as it is known. If the first task is not taken, the others are not tried.
+    """The verdict of each check, as soon as it is known. Checks that need a right answer are left out if there is none.
 
     tasks: the recorded decisions of each game that the bot plays.
     """
@@ -52,56 +52,72 @@ async def verdicts(bot: CalledBot, tasks: Mapping[str, Sequence[Recorded]]) -> A
     yield first
     if first.outcome == "fault":
         return
+    taken: list[Recorded] = []
     for game, recorded in tasks.items():
-        yield await _game(bot, game, recorded)
+        verdict, ours = await _game(bot, game, recorded)
+        yield verdict
+        taken += ours
+    if not taken:
+        return
+    yield await _patterns(bot, every)
     for check in CHECKS:
-        yield await check(bot, every)
+        yield await check(bot, taken)
     yield _times(bot)
 
 
 async def _signature_right(bot: CalledBot, first: Recorded) -> Verdict:
-    name = "signature-right"
-    until = asyncio.get_running_loop().time() + START_S
+    """Whether the bot answers at all, and accepts the signature. Whether it answers right is for the other checks."""
+    name, until = "signature-right", asyncio.get_running_loop().time() + START_S
     while True:
         result = await bot.play(first)
         is_away = isinstance(result, Failed) and result.code == "unreachable"
         if not is_away or asyncio.get_running_loop().time() > until:
             break
         await asyncio.sleep(RETRY_S)
-    bot.times_ms.clear()  # the first call may wait for a start
-    if isinstance(result, Answered) and result.status in {401, 403}:
+    if isinstance(result, Failed):
+        return faulty(name, f"There is no answer to a call. {NO_ANSWER[result.code]}")
+    bot.times_ms.clear()  # the first call may have waited for a start
+    if result.status in {401, 403}:
         return faulty(
             name,
-            f"It refused the first task with {result.status}. Give it the secret with which this check signs, and let it sign "
+            f"It refused a signed call with {result.status}. Give it the secret with which this check signs, and let it verify "
             "`webhook-id.webhook-timestamp.body` with the bytes of the body as they arrived.",
         )
-    fault = fault_of_answer(first, result)
-    return fine(name, "It took the first task.") if fault is None else faulty(name, f"The first task: {fault}")
+    return fine(name, "It accepted a signed call.")
 
 
-async def _game(bot: CalledBot, game: str, recorded: Sequence[Recorded]) -> Verdict:
-    """Whether the bot takes every kind of decision of a game."""
-    declined = 0
+async def _game(bot: CalledBot, game: str, recorded: Sequence[Recorded]) -> tuple[Verdict, Sequence[Recorded]]:
+    """Whether the bot takes every kind of decision of a game; also returns those that it took."""
+    name, taken, faults, declined = f"game:{game}", [], [], 0
     for one in recorded:
         result = await bot.play(one)
         if fault := fault_of_answer(one, result):
-            return faulty(f"game:{game}", _of(one, fault))
-        declined += _is_declined(result)
+            faults.append(_of(one, fault))
+            if isinstance(result, Failed):  # the others may hang as well
+                break
+        else:
+            taken.append(one)
+            declined += _is_declined(result)
+    if faults:
+        return faulty(name, f"It took {len(taken)} of {len(recorded)} decisions. {faults[0]}"), taken
     steps = ", ".join(sorted({one.decision.step for one in recorded}))
-    over_api = f" {declined} of them it declined (204), to act over the API." if declined else ""
-    return fine(f"game:{game}", f"It took {len(recorded)} decisions ({steps}).{over_api}")
+    over_api = f" It declined {declined} of them (204), to act over the API." if declined else ""
+    return fine(name, f"It took {len(recorded)} decisions ({steps}).{over_api}"), taken
 
 
 async def _patterns(bot: CalledBot, recorded: Sequence[Recorded]) -> Verdict:
-    """Whether the bot resolves patterns: some task is all patterns, or the bot is free to choose another action."""
+    """Whether the bot resolves patterns. It gets only entries that have one, so that it cannot choose another."""
     name, some = "patterns", [one for one in recorded if one.has_pattern]
     if not some:
         return Verdict(name, "skipped", "No legal list of these games has a pattern.")
     for one in some:
         task = _only_patterns(one.task(wall_clock()))
-        if fault := fault_of_answer(one, await bot.send(task.task, msgspec.json.encode(task))):
+        result = await bot.send(task.task, msgspec.json.encode(task))
+        if fault := fault_of_answer(one, result):
             advice = "In place of a pattern, an answer has `min` to `max` of the items of its `any_of`, as a list."
             return faulty(name, f"{_of(one, fault)} {advice}")
+        if _is_declined(result):
+            return Verdict(name, "skipped", "It declined a task with a pattern (204), to act over the API.")
     return fine(name, f"It resolved the patterns of {len(some)} tasks.")
 
 
@@ -202,7 +218,6 @@ def _times(bot: CalledBot) -> Verdict:
 
 
 CHECKS: Final[Sequence[_Check]] = (
-    _patterns,
     _unknown_fields,
     signature_missing,
     signature_wrong,
@@ -214,7 +229,7 @@ CHECKS: Final[Sequence[_Check]] = (
     _deadline_near,
     _malformed,
 )
-"""The checks after the games, in their order."""
+"""The checks after the games and patterns, in their order. They get the decisions that the bot took."""
 
 
 def _of(one: Recorded, fault: str) -> str:

@@ -14,7 +14,7 @@ from service.match.events import LONGEST_LIMIT_MS, SHORTEST_LIMIT_MS
 from service.ops.arguments import LocalCommand
 from service.ops.bot_check.recorded import Recorded, recorded
 from service.ops.bot_check.verdict import Verdict
-from service.ops.signing_secret import OPTION, read_secret
+from service.ops.signing_secret import SECRET_FILE, read_secret
 from service.repository.outgoing import url_fault
 
 _WORDS: Final = {"ok": "ok     ", "fault": "FAULT  ", "skipped": "skipped"}
@@ -22,7 +22,7 @@ _WORDS: Final = {"ok": "ok     ", "fault": "FAULT  ", "skipped": "skipped"}
 
 @click.command(cls=LocalCommand)
 @click.argument("url")
-@OPTION
+@SECRET_FILE
 @click.option(
     "--game",
     "games",

@@ -5,8 +5,10 @@ import json
 import sys
 import traceback
 from collections import OrderedDict
+from hashlib import sha256
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Lock
 
 from signature import Unsigned, check, key_of
 from strategy import choose
@@ -19,6 +21,7 @@ MAX_BODY_BYTES = 256 * 1024
 SILENCE_S = 60
 """A connection on which nothing was sent for so long is closed."""
 KEPT_ANSWERS = 1000
+"""The same call may come again; the answers to so many of the newest calls are remembered."""
 
 
 class BadTask(Exception):
@@ -62,17 +65,19 @@ class Bot(ThreadingHTTPServer):
         super().__init__(address, Handler)
         self.key = key
         self._answers = OrderedDict()
+        self._lock = Lock()
 
-    def answer(self, task_id, body):
+    def answer(self, body):
         """The answer to a call: an action, or None. The same call gets the same answer. Raises BadTask."""
-        task = task_of(body)
-        if task_id not in self._answers:
+        task, call = task_of(body), sha256(body).digest()
+        if call not in self._answers:
             action = choose(task["legal_actions"], lambda: task["observation"], task["seat"], task["match"])
-            self._answers.setdefault(task_id, action)
-            while len(self._answers) > KEPT_ANSWERS:
-                self._answers.popitem(last=False)
-            return action
-        return self._answers[task_id]
+            with self._lock:
+                self._answers.setdefault(call, action)
+                while len(self._answers) > KEPT_ANSWERS:
+                    self._answers.popitem(last=False)
+        with self._lock:
+            return self._answers.get(call)
 
     def handle_error(self, request, client_address):
         """A caller that hung up is no fault of the bot."""
@@ -109,7 +114,7 @@ class Handler(BaseHTTPRequestHandler):
         body = self.rfile.read(int(length))
         try:
             check(self.server.key, self.headers, body)
-            action = self.server.answer(self.headers["webhook-id"], body)
+            action = self.server.answer(body)
         except Unsigned as error:
             return self.say(401, {"error": str(error)})
         except BadTask as error:
