@@ -7,8 +7,10 @@ from typing import Any, Final
 import msgspec
 
 from service.adapters.clock import wall_clock
+from service.arena.play import id_of_match
 from service.errors import Refused
 from service.match.characters import printable
+from service.match.task import Task
 from service.ops.bot_check.recorded import Recorded
 from service.repository.bot_answers import MAX_ANSWER_BYTES, action_of
 from service.repository.outgoing import Answered, Failure, Outgoing, Result
@@ -37,10 +39,22 @@ class CalledBot:
         self.secret = secret
         self.limit_ms = limit_ms
         self.times_ms: list[int] = []
+        self._seed = secrets.token_bytes(32)
+        self._matches = 0
+
+    def task(self, recorded: Recorded) -> Task:
+        """The task of a decision now, in a match that the bot does not know: it has another id each time."""
+        self._matches += 1
+        return recorded.task(wall_clock(), id_of_match(self._seed, self._matches))
+
+    def body(self, recorded: Recorded) -> tuple[str, bytes]:
+        """The id of a new task, and the body of its call."""
+        task = self.task(recorded)
+        return task.task, msgspec.json.encode(task)
 
     async def play(self, recorded: Recorded) -> Result:
         """Call the bot for a decision, as the service does."""
-        return await self.send(*recorded.body(wall_clock()))
+        return await self.send(*self.body(recorded))
 
     async def send(self, task_id: str, body: bytes) -> Result:
         """Send a task and note the time of its answer."""

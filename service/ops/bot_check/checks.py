@@ -111,7 +111,7 @@ async def _patterns(bot: CalledBot, recorded: Sequence[Recorded]) -> Verdict:
     if not some:
         return Verdict(name, "skipped", "No legal list of these games has a pattern.")
     for one in some:
-        task = _only_patterns(one.task(wall_clock()))
+        task = _only_patterns(bot.task(one))
         result = await bot.send(task.task, msgspec.json.encode(task))
         if fault := fault_of_answer(one, result):
             advice = "In place of a pattern, an answer has `min` to `max` of the items of its `any_of`, as a list."
@@ -124,7 +124,7 @@ async def _patterns(bot: CalledBot, recorded: Sequence[Recorded]) -> Verdict:
 async def _unknown_fields(bot: CalledBot, recorded: Sequence[Recorded]) -> Verdict:
     """Later releases may add members to a task, and headers to a call."""
     one = recorded[0]
-    task = one.task(wall_clock())
+    task = bot.task(one)
     body: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(task))
     for part in (body, body["decision"], body["observation"]):
         part["x_later"] = {"any": [1, None, "ü"]}
@@ -139,7 +139,7 @@ async def _unknown_fields(bot: CalledBot, recorded: Sequence[Recorded]) -> Verdi
 async def _duplicates(bot: CalledBot, recorded: Sequence[Recorded]) -> Verdict:
     """The same call may come again, also while the first is still being answered."""
     one = recorded[-1]
-    task, body = one.body(wall_clock())
+    task, body = bot.body(one)
     results = [await bot.send(task, body) for _ in range(2)]
     results += await asyncio.gather(*(bot.send(task, body) for _ in range(2)))
     for result in results:
@@ -163,14 +163,14 @@ async def _at_once(bot: CalledBot, recorded: Sequence[Recorded]) -> Verdict:
 async def _late(bot: CalledBot, recorded: Sequence[Recorded]) -> Verdict:
     """An answer that comes too late is not read any more; afterwards the bot must go on."""
     name, one = "late", recorded[0]
-    task, body = one.body(wall_clock())
+    task, body = bot.body(one)
     for _ in range(3):
         await bot.post(body, bot.signed(task, body), timeout_s=HANG_UP_S)
-    passed = _with_deadline(one.task(wall_clock()), wall_clock() - NEAR_MS)
+    passed = _with_deadline(bot.task(one), wall_clock() - NEAR_MS)
     content = msgspec.json.encode(passed)
     result = await bot.post(content, bot.signed(passed.task, content))
     if isinstance(result, Answered) and result.status < 500:
-        later = replace(one.task(wall_clock()), last=LastAnswer(one.match.head.version, "bot-late"))
+        later = replace(bot.task(one), last=LastAnswer(one.match.head.version, "bot-late"))
         if fault := fault_of_answer(one, await bot.send(later.task, msgspec.json.encode(later))):
             return faulty(name, f"The task after one whose answer was late: {fault}")
         return fine(name, "It went on after calls whose answers were late.")
@@ -184,7 +184,7 @@ async def _deadline_near(bot: CalledBot, recorded: Sequence[Recorded]) -> Verdic
     some = [one for one in recorded if one.decision.on_timeout is not None]
     if not some:
         return Verdict("deadline-near", "skipped", "In these games the rules themselves limit the time.")
-    task = _with_deadline(some[0].task(wall_clock()), wall_clock() + NEAR_MS)
+    task = _with_deadline(bot.task(some[0]), wall_clock() + NEAR_MS)
     body = msgspec.json.encode(task)
     result = await bot.post(body, bot.signed(task.task, body), timeout_s=NEAR_MS / 1000)
     if fault := fault_of_answer(some[0], result):

@@ -9,6 +9,7 @@ from contextlib import suppress
 from typing import Any, Final, NamedTuple, TypeAlias
 
 import msgspec
+from msgspec.structs import replace
 
 from service.arena.play import id_of_match
 from service.games.bots import choose_at_random
@@ -17,7 +18,7 @@ from service.games.protocol import CLOCK, AnyGame, BadOptions
 from service.games.protocol import Task as BotTask
 from service.match.commands import Act, Create, Join, Ring
 from service.match.decide import decide
-from service.match.model import Match, OpenDecision
+from service.match.model import Match, MatchId, OpenDecision
 from service.match.new_match import NewMatch
 from service.match.randomness import Draws, bot_key
 from service.match.recording import Recording
@@ -48,17 +49,13 @@ class Recorded(NamedTuple):
     def has_pattern(self) -> bool:
         return any(map(has_pattern, legal_actions(self.match, self.decision.seat)))
 
-    def task(self, now: int) -> Task:
-        """What the service sends if it calls the bot at `now` (server milliseconds)."""
-        found = task(as_of(self.match, self.decision, now), self.decision.seat, LANGUAGE)
+    def task(self, now: int, match_id: MatchId | None = None) -> Task:
+        """What the service sends if it calls the bot at `now` (server milliseconds), in the match with this id or its own."""
+        match = as_of(self.match, self.decision, now)
+        found = task(replace(match, id=match_id or match.id), self.decision.seat, LANGUAGE)
         if found is None:
             raise RuntimeError("a recorded decision is open")
         return found
-
-    def body(self, now: int) -> tuple[str, bytes]:
-        """The id of its task, and the body of a call at `now`."""
-        made = self.task(now)
-        return made.task, msgspec.json.encode(made)
 
     def check(self, action: Mapping[str, Any]) -> None:
         """Decide an answer as the service does.

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from service.adapters.clock import wall_clock
 from service.ops.bot_check.called import CalledBot, fault_of_answer, fault_of_refusal, new_key
 from service.ops.bot_check.recorded import Recorded
 from service.ops.bot_check.verdict import Verdict, faulty, fine
@@ -13,7 +12,7 @@ OLD_S: Final = 600
 
 
 async def signature_missing(bot: CalledBot, recorded: Sequence[Recorded]) -> Verdict:
-    task, body = recorded[0].body(wall_clock())
+    task, body = bot.body(recorded[0])
     headers = bot.signed(task, body)
     for missing in (set(headers), *({one} for one in headers)):
         given = {header: value for header, value in headers.items() if header not in missing}
@@ -27,7 +26,7 @@ async def signature_missing(bot: CalledBot, recorded: Sequence[Recorded]) -> Ver
 
 async def signature_wrong(bot: CalledBot, recorded: Sequence[Recorded]) -> Verdict:
     name = "signature-wrong"
-    task, body = recorded[0].body(wall_clock())
+    task, body = bot.body(recorded[0])
     right = bot.signed(task, body)
     wrong: Mapping[str, tuple[bytes, Mapping[str, str]]] = {
         "signed with another secret": (body, bot.signed(task, body, keys=[new_key()])),
@@ -44,7 +43,7 @@ async def signature_wrong(bot: CalledBot, recorded: Sequence[Recorded]) -> Verdi
 
 
 async def timestamp_old(bot: CalledBot, recorded: Sequence[Recorded]) -> Verdict:
-    task, body = recorded[0].body(wall_clock())
+    task, body = bot.body(recorded[0])
     if fault := fault_of_refusal(await bot.post(body, bot.signed(task, body, age_s=OLD_S))):
         return faulty(
             "timestamp-old",
@@ -58,7 +57,7 @@ async def secret_renewed(bot: CalledBot, recorded: Sequence[Recorded]) -> Verdic
     """For a day after its secret was renewed, a call has two signatures, in either order for a bot with the old or new secret."""
     one = recorded[0]
     for keys in ([new_key(), bot.secret], [bot.secret, new_key()]):
-        task, body = one.body(wall_clock())
+        task, body = bot.body(one)
         if fault := fault_of_answer(one, await bot.post(body, bot.signed(task, body, keys=keys))):
             return faulty(
                 "secret-renewed",
