@@ -4,7 +4,7 @@ import asyncio
 import hashlib
 import time
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, Union
 
 import msgspec
 
@@ -12,10 +12,8 @@ from service.adapters.clock import wall_clock
 from service.arena.hosted import CannotStart
 from service.arena.play import Failed, FailureKind
 from service.arena.record import Record
-from service.errors import Refused
 from service.games.protocol import AnyGame, Task
 from service.games.visibility import Seat
-from service.match.rulings import parse_action
 from service.match.task import Task as HostedTask
 from service.repository.bot_answers import ATTEMPTS, MAX_ANSWER_BYTES, action_of, may_pass
 from service.repository.outgoing import Answered, Failure, Result
@@ -41,11 +39,13 @@ class Called:
     """It may change at any time; its URL says nothing about it."""
 
     def __init__(self, game: AnyGame, url: str, limit_s: float, secret: bytes) -> None:
+        from service.adapters.outgoing import Client  # noqa: PLC0415  (loads aiohttp, which other contests do not need)
+
         self.game = game
         self._url = url
         self._limit_s = limit_s
         self._secret = secret
-        from service.adapters.outgoing import Client  # noqa: PLC0415  (loads aiohttp, which other contests do not need)
+        self._action: Any = Union[game.info.actions]  # noqa: UP007  (built at run time)
 
         async def opened() -> Client:
             return await Client(loopback=True).__aenter__()
@@ -92,9 +92,9 @@ class Called:
         if action is None:
             raise Failed("nonsense", 'its answer is not {"action": {…}} in strict JSON')
         try:
-            return parse_action(self.game, action)
-        except Refused as refusal:
-            raise Failed("nonsense", refusal.detail) from None
+            return msgspec.convert(action, self._action)
+        except msgspec.ValidationError as error:
+            raise Failed("nonsense", f"no action of this game: {error}") from None
 
     async def _call(self, task_id: str, body: bytes) -> Result:
         """Send a call, a second time if the first failed in a way that may pass."""

@@ -23,6 +23,7 @@ from service.arena.bot_process import decoder
 from service.games.registry import GAMES
 from service.ops.cli import main
 from service.ops.new_bot import sample_task
+from tests.ports import free_port
 from tests.serving import ROOT, Serving
 
 GUIDE: Final = (ROOT / "HOSTING-A-BOT.md").read_text(encoding="utf-8")
@@ -37,8 +38,8 @@ ENDED: Final = re.compile(
 )
 
 
-def new_bot(folder: Path, language: str) -> Path:
-    done = CliRunner().invoke(main, ["bot", "new", str(folder), "--language", language])
+def new_bot(folder: Path, language: str, *words: str) -> Path:
+    done = CliRunner().invoke(main, ["bot", "new", str(folder), "--language", language, *words])
     assert done.exit_code == 0, done.output
     return folder
 
@@ -59,8 +60,10 @@ def test_every_snippet_of_the_guide_runs_as_written(served: Serving, tmp_path: P
     parts = [text if language == "sh" else 'cp "$HOME/idea.py" strategy.py\n' for language, text in shown]
     assert {language for language, _ in shown} == {"sh", "python"}
     assert "Save it as `strategy.py`" in GUIDE
-    script = "set -eu\n" + "echo -----\n".join(parts).replace("http://127.0.0.1:8080", served.url)
-    script = script.replace("https://HOST", served.url)
+    script = "set -eu\ntrap 'kill $(jobs -p) || true' EXIT\n" + "echo -----\n".join(parts).replace(
+        "http://127.0.0.1:8080", served.url
+    )
+    script = script.replace("https://HOST", served.url).replace("8000", str(free_port()))
     script = script.replace("--jobs 2", f"--jobs 2 --seed {64 * '7'}")
     player = httpx.post(f"{served.url}/v1/players", json={"name": "Owner"}).json()
     environ = {**os.environ, "HOME": str(tmp_path), "PYTHONPATH": "", "TOKEN": player["token"]}
@@ -68,7 +71,7 @@ def test_every_snippet_of_the_guide_runs_as_written(served: Serving, tmp_path: P
         ["bash", "-c", script], cwd=ROOT, env=environ, capture_output=True, text=True, timeout=300, check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    written, measured, _, _, compared, _, played, bot = done.stdout.split("-----\n")
+    written, measured, _, _, compared, _, played, bot, called = done.stdout.split("-----\n")
     assert "strategy.py" in written
     low = re.search(r"arena_bot:play +[\d.]+ +([\d.]+)–", measured)
     assert low is not None, measured
@@ -78,6 +81,9 @@ def test_every_snippet_of_the_guide_runs_as_written(served: Serving, tmp_path: P
     result = json.loads((tmp_path / "mybot/apes.json").read_bytes())
     assert (result["sprt"]["verdict"], result["end"]) == ("elo0", "verdict")
     assert json.loads(bot).keys() >= {"token", "secret"}, bot
+    assert "No fault found." in called
+    assert "FAULT" not in called
+    assert "20 of 20 matches, 10 deals" in called
     assert len(ENDED.findall(played)) == 3
     with urlopen(ENDED.findall(played)[0][1]) as picture:
         assert picture.read().startswith(b"<svg")
@@ -212,6 +218,21 @@ def test_a_delay_that_repeats_is_printed_once(tmp_path: Path, language: str) -> 
             service.shutdown()
     assert len(_Busy.streams) == 3
     assert printed.count("The bots are busy.") == printed.count("\n") == 1
+
+
+def test_a_bot_to_call_has_a_secret_of_its_own_that_others_cannot_read(tmp_path: Path) -> None:
+    one, other = (new_bot(tmp_path / name, "python", "--door", "call") for name in ("one", "other"))
+    assert (one / "secret").stat().st_mode & 0o777 == 0o600
+    assert (one / "secret").read_text() != (other / "secret").read_text()
+    assert (one / "sample_task.json").read_bytes() == sample_task(GAMES["ape_town"], "call") + b"\n"
+    (one / "secret").write_text("diary\n")
+    done = subprocess.run([sys.executable, "bot.py"], cwd=one, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (
+        2,
+        "secret has no secret; name another file with --secret-file.\n",
+    )
+    refused = CliRunner().invoke(main, ["bot", "new", str(tmp_path / "js"), "--language", "js", "--door", "call"])
+    assert (refused.exit_code, "use --language python" in refused.stderr) == (2, True)
 
 
 NO_CHOICE: Final = {

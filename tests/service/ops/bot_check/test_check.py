@@ -10,8 +10,8 @@ from click.testing import CliRunner, Result
 from service.games.registry import GAMES
 from service.ops.bot_check import checks
 from service.ops.cli import main
-from tests.service.ops.bot_check import bots
-from tests.service.ops.bot_check.bots import SECRET, Declines, Honest, serving
+from tests.service import called_bots as bots
+from tests.service.called_bots import SECRET, Declines, Honest, serving
 
 APE: Final = ("ape_town",)
 TIMED: Final = ("four_monkeys",)
