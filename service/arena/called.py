@@ -113,9 +113,16 @@ class Called:
         return result
 
     def close(self) -> None:
-        """Close the connections."""
-        self._runner.run(self._client.__aexit__(None, None, None))
+        """Cancel a call that a signal interrupted, and close the connections."""
+        self._runner.run(self._close())
         self._runner.close()
+
+    async def _close(self) -> None:
+        calls = asyncio.all_tasks() - {asyncio.current_task()}
+        for call in calls:
+            call.cancel()
+        await asyncio.gather(*calls, return_exceptions=True)
+        await self._client.__aexit__(None, None, None)
 
 
 class CalledSeat:

@@ -1,6 +1,8 @@
 """Bots that the arena calls at their URLs, over real sockets."""
 
+import gc
 import json
+import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -120,6 +122,21 @@ def test_a_call_has_the_task_of_the_service_with_the_real_time_that_is_left() ->
         assert began <= task["decision"]["opens_at"] <= ended
         assert len(task["action_texts"]) == len(task["legal_actions"])
     assert [task["version"] for task in tasks] == [4, 5, 6, 7, 8]
+
+
+def test_a_job_that_is_stopped_during_a_call_ends_without_a_word(caplog: pytest.LogCaptureFixture) -> None:
+    def stop(*_: object) -> None:
+        raise SystemExit
+
+    before = signal.signal(signal.SIGALRM, stop)
+    try:
+        with pytest.raises(SystemExit), called(bots.Hangs()) as player:
+            signal.setitimer(signal.ITIMER_REAL, 0.3)
+            ask(first_seat(player))
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    gc.collect()
+    assert not caplog.records
 
 
 def test_called_bots_play_in_a_contest_and_their_matches_are_verified(tmp_path: Path) -> None:
