@@ -46,8 +46,6 @@ bot.command_class = Command
 def new(folder: Path, language: str, door: str) -> None:
     """Write a bot into the new folder FOLDER. It changes no file that is there already."""
     common, own = (_FOLDER / name for name in (LANGUAGES[language], f"{LANGUAGES[language]}-{door}"))
-    if not own.is_dir():
-        raise click.UsageError(f"--door {door} is not there in {language}; use --language python.")
     if folder.exists() and any(folder.iterdir()):
         raise click.ClickException(f"{folder} is not empty; give the name of a new folder.")
     folder.mkdir(parents=True, exist_ok=True)

@@ -220,19 +220,32 @@ def test_a_delay_that_repeats_is_printed_once(tmp_path: Path, language: str) -> 
     assert printed.count("The bots are busy.") == printed.count("\n") == 1
 
 
-def test_a_bot_to_call_has_a_secret_of_its_own_that_others_cannot_read(tmp_path: Path) -> None:
-    one, other = (new_bot(tmp_path / name, "python", "--door", "call") for name in ("one", "other"))
-    assert (one / "secret").stat().st_mode & 0o777 == 0o600
+@pytest.mark.parametrize(("language", "tests"), [("python", ["-m", "unittest"]), ("javascript", ["--test"])])
+def test_a_bot_to_call_passes_its_tests_and_every_check(tmp_path: Path, language: str, tests: list[str]) -> None:
+    folder = new_bot(tmp_path / "bot", language, "--door", "call")
+    program, file = PROGRAMS[language]
+    run([program, *tests], folder)
+    assert (folder / "secret").stat().st_mode & 0o777 == 0o600
+    assert (folder / "sample_task.json").read_bytes() == sample_task(GAMES["ape_town"], "call") + b"\n"
+    with subprocess.Popen([program, file, "--port", "0"], cwd=folder, stdout=subprocess.PIPE, text=True) as bot:
+        assert bot.stdout is not None
+        try:
+            url = bot.stdout.readline().split()[-1]
+            done = CliRunner().invoke(main, ["bot", "check", url, "--secret-file", str(folder / "secret")])
+        finally:
+            bot.send_signal(signal.SIGINT)
+    assert bot.returncode == 130
+    assert (done.exit_code, done.stdout.endswith("No fault found.\n")) == (0, True), done.output
+
+
+@pytest.mark.parametrize("language", PROGRAMS)
+def test_a_bot_to_call_without_a_secret_says_so_and_does_not_print_the_file(tmp_path: Path, language: str) -> None:
+    one, other = (new_bot(tmp_path / name, language, "--door", "call") for name in ("one", "other"))
     assert (one / "secret").read_text() != (other / "secret").read_text()
-    assert (one / "sample_task.json").read_bytes() == sample_task(GAMES["ape_town"], "call") + b"\n"
     (one / "secret").write_text("diary\n")
-    done = subprocess.run([sys.executable, "bot.py"], cwd=one, capture_output=True, text=True, timeout=60, check=False)
-    assert (done.returncode, done.stderr) == (
-        2,
-        "secret has no secret; name another file with --secret-file.\n",
-    )
-    refused = CliRunner().invoke(main, ["bot", "new", str(tmp_path / "js"), "--language", "js", "--door", "call"])
-    assert (refused.exit_code, "use --language python" in refused.stderr) == (2, True)
+    done = subprocess.run(PROGRAMS[language], cwd=one, capture_output=True, text=True, timeout=60, check=False)
+    sentence = "secret has no secret; name another file with --secret-file.\n"
+    assert (done.returncode, done.stderr) == (2, sentence)
 
 
 NO_CHOICE: Final = {
