@@ -3,7 +3,7 @@ import { signal, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { CopyField } from "./copy.js";
 import { html } from "./html.js";
-import { session, wasEnded } from "./session.js";
+import { acknowledgeEnd, session, wasEnded } from "./session.js";
 import { recover, signOut, signUp, useToken } from "./tokens.js";
 import { t } from "./words.js";
 
@@ -35,7 +35,7 @@ export function Account() {
 export const SessionEnded = () =>
   html`<div role="status">
     ${wasEnded.value &&
-    html`<p class="notice">${t("session_ended")} <button type="button" class="plain" onClick=${() => (wasEnded.value = false)}>${t("close")}</button></p>`}
+    html`<p class="notice">${t("session_ended")} <button type="button" class="plain" onClick=${acknowledgeEnd}>${t("close")}</button></p>`}
   </div>`;
 
 /** The dialog: a name for a new player, or a recovery code or token of one; after a sign-up its recovery code. */

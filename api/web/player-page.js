@@ -96,12 +96,13 @@ const More = ({ list }) => html`<${Failure} task=${list.task} />
 
 /** The rating in one game. @param {{ rating: PlayerRating, matches: readonly RatedMatch[] }} props `matches`: newest first */
 function InGame({ rating, matches }) {
-  const { game, rank, won, shared, lost } = rating;
+  const { game, rank, opponents, won, shared, lost } = rating;
+  const place = rank === null ? t("no_rank", { opponents, uncertainty: uncertainty(rating) }) : t("has_rank", { rank });
   return html`<h3>${titleOfGame(game)}</h3>
     <p class="rating-now"><strong>${rating.rating}</strong> <span class="soft">± ${uncertainty(rating)}</span></p>
     <${History} matches=${matches} />
     <p class="soft">${t("won_shared_lost", { won, shared, lost })}</p>
-    <p><a href=${`#/leaderboard/${game}`}>${rank === null ? t("no_rank") : t("has_rank", { rank })}</a></p>`;
+    <p><a href=${`#/leaderboard/${game}`}>${place}</a></p>`;
 }
 
 /** The rating after each match as a small curve. @param {{ matches: readonly RatedMatch[] }} props newest first */

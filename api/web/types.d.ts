@@ -189,6 +189,7 @@ export interface Leaderboard {
 export interface PlayerRating extends Results {
   game: string;
   rank: number | null;
+  opponents: number;
 }
 
 export interface PlayerPage {
