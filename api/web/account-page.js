@@ -3,7 +3,7 @@ import { useSignal } from "@preact/signals";
 import { LONGEST_NAME, needPlayer, RecoveryCode } from "./account.js";
 import { patch, post, remove, send } from "./api.js";
 import { html } from "./html.js";
-import { forget, keep, session } from "./session.js";
+import { forgetPlayer, keep, me, session } from "./session.js";
 import { Failure, useTask } from "./task.js";
 import { Tokens } from "./token-list.js";
 import { t } from "./words.js";
@@ -101,10 +101,10 @@ function Erase({ name, onErased }) {
     event.preventDefault();
     if (!isSame) return;
     task.run(async () => {
-      const token = session.value?.token ?? "";
+      const player = me.value ?? "";
       await remove("/v1/me");
       onErased();
-      forget(token);
+      forgetPlayer(player);
     });
   };
   return html`<section class="card" aria-labelledby="erase">

@@ -2,14 +2,13 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { needPlayer } from "./account.js";
-import { get } from "./api.js";
 import { games, readGame, readGames, textOf } from "./games.js";
+import { titleOfBot, useHosted } from "./hosted.js";
 import { html } from "./html.js";
 import { createAndJoin } from "./joining.js";
-import { me } from "./session.js";
 import { t } from "./words.js";
 
-/** @import { Game, PublicBot, Schema } from "./types.d.ts" */
+/** @import { Game, Schema } from "./types.d.ts" */
 /** @typedef {{ seats: number, bots: readonly string[], options: Record<string, unknown>, clock: object | null | undefined, private: boolean, rated: boolean }} Draft */
 
 const CLOCKS = [
@@ -20,9 +19,6 @@ const CLOCKS = [
   { name: "bank_ten", clock: { bank_seconds: 600, increment_seconds: 10 } },
   { name: "none", clock: null },
 ];
-
-/** Hosted bots to choose from, the longest page of the API. */
-const MOST_HOSTED = 200;
 
 /** @param {{ query: URLSearchParams }} props */
 export function Create({ query }) {
@@ -66,12 +62,7 @@ function Details({ game, problem }) {
   const usual = game.seats.find((count) => count > 1) ?? game.seats[0] ?? 1;
   const draft = useSignal(/** @type {Draft} */ ({ seats: usual, bots: [], options: {}, clock: undefined, private: false, rated: false }));
   const isSent = useSignal(false);
-  const hosted = useSignal(/** @type {readonly PublicBot[]} */ ([]));
-  useEffect(() => {
-    get(`/v1/bots?limit=${MOST_HOSTED}`).then((page) => (hosted.value = page.hosted), () => {}); // the game's own bots are there without it
-  }, []);
-  /** @param {PublicBot} bot */
-  const maySeat = ({ games, seating, owner }) => games.includes(game.id) && (seating === "everyone" || owner === me.value);
+  const hosted = useHosted(game.id);
   /** @param {Partial<Draft>} part */
   const set = (part) => (draft.value = { ...draft.value, ...part });
   const { seats, bots, options } = draft.value;
@@ -107,9 +98,7 @@ function Details({ game, problem }) {
         <select value=${bots[index] ?? ""} onChange=${change}>
           <option value="">${t("for_person")}</option>
           ${game.bots.map((bot) => html`<option key=${bot} value=${bot}>${t("the_bot", { name: bot })}</option>`)}
-          ${hosted.value
-            .filter(maySeat)
-            .map(({ id, name, owner_name: owner }) => html`<option key=${id} value=${id}>${t("hosted_bot", { name, owner: owner ?? t("someone") })}</option>`)}
+          ${hosted.value.map((bot) => html`<option key=${bot.id} value=${bot.id}>${titleOfBot(bot)}</option>`)}
         </select>
       </label>`;
     })}

@@ -1,6 +1,6 @@
 /** Lists of the API, which are read page by page. */
 import { useSignal } from "@preact/signals";
-import { useRef } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { get } from "./api.js";
 import { html } from "./html.js";
 import { Failure } from "./task.js";
@@ -44,8 +44,25 @@ export function usePages(address, itemsOf) {
   };
 }
 
-/** What is below a list: why it could not be read, and the way to its next page. @param {{ pages: Omit<ReturnType<typeof usePages>, "items"> }} props */
-export const More = ({ pages }) =>
-  html`<${Failure} task=${pages} />
-    ${pages.next.value !== null &&
-    html`<button type="button" class="plain" aria-disabled=${pages.isBusy.value} onClick=${pages.more}>${t("more")}</button>`}`;
+/**
+ * What is below a list: why it could not be read, and the way to its next page. After the last page the button is gone: then
+ * the focus goes to the place where it was.
+ * @param {{ pages: Omit<ReturnType<typeof usePages>, "items"> }} props
+ */
+export function More({ pages }) {
+  const place = useRef(/** @type {HTMLElement | null} */ (null));
+  const hadFocus = useRef(false);
+  const isThere = pages.next.value !== null;
+  useEffect(() => {
+    if (!isThere && hadFocus.current && document.activeElement === document.body) place.current?.focus({ preventScroll: true });
+    hadFocus.current = false;
+  }, [isThere]);
+  const press = () => {
+    hadFocus.current = true;
+    pages.more();
+  };
+  return html`<div ref=${place} tabindex="-1" class="more">
+    <${Failure} task=${pages} />
+    ${isThere && html`<button type="button" class="plain" aria-disabled=${pages.isBusy.value} onClick=${press}>${t("more")}</button>`}
+  </div>`;
+}

@@ -1,4 +1,4 @@
-/** The texts of the replay, in English and German. They are apart from the other texts because a saved page has only these. */
+/** The texts of the replay, in English and German. They are apart from the other texts so that only a page with a replay loads them. */
 import { language } from "./words.js";
 
 /** @import { Seat } from "./types.d.ts" */

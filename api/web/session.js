@@ -78,6 +78,12 @@ export function forget(token, { refused = false } = {}) {
   session.value = null;
 }
 
+/** Forget the player, also if another tab renewed the token meanwhile. @param {string} id only if it is still this one */
+export function forgetPlayer(id) {
+  catchUp();
+  if (me.value === id && session.value !== null) forget(session.value.token);
+}
+
 /** The person has read that the session was ended: no tab says so any more. */
 export function acknowledgeEnd() {
   if (stored() === REFUSED) store(null);

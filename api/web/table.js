@@ -14,7 +14,6 @@ import { Seats } from "./seats.js";
 import { me } from "./session.js";
 import { Sure } from "./sure.js";
 import { Failure, useTask } from "./task.js";
-import { Waiting } from "./waiting.js";
 import { language, t } from "./words.js";
 import { Zoomed } from "./zoomed.js";
 
@@ -93,6 +92,7 @@ function Shown({ live, match }) {
 }
 
 const Ending = later(() => import("./ending.js").then((module) => module.Ending));
+const Waiting = later(() => import("./waiting.js").then((module) => module.Waiting));
 const Panel = later(() => import("./panel.js").then((module) => module.Panel));
 
 /** @param {{ live: Live }} props */

@@ -3,7 +3,7 @@
  * while the page is in use.
  */
 import { get, post, remove } from "./api.js";
-import { catchUp, forget, keep, session } from "./session.js";
+import { catchUp, forgetPlayer, keep, me, session } from "./session.js";
 
 /** @import { Session } from "./session.js" */
 
@@ -36,14 +36,24 @@ export async function useToken(token) {
 
 /** Revoke the token of this browser and forget it. Without an answer of the service it is only forgotten. */
 export async function signOut() {
-  const { token, is_borrowed: isBorrowed } = session.value ?? {};
-  if (token === undefined) return;
-  try {
-    if (!isBorrowed) await remove("/v1/me/tokens/current");
-  } finally {
-    forget(token);
-  }
+  const player = me.value;
+  if (player === undefined) return;
+  await alone(async () => {
+    catchUp();
+    try {
+      if (me.value === player && !session.value?.is_borrowed) await remove("/v1/me/tokens/current");
+    } finally {
+      forgetPlayer(player);
+    }
+  });
 }
+
+/**
+ * Do something with the token while no other tab replaces or revokes it. Without TLS there are no locks: then there may be a
+ * token too many.
+ * @param {() => Promise<void>} work
+ */
+const alone = async (work) => void (await (navigator.locks?.request(LOCK, work) ?? work()));
 
 /** Whether this browser made its token more than a day ago, or a sign-up or a recovery made it. */
 function isDue() {
@@ -54,11 +64,10 @@ function isDue() {
 
 /** Replace the token if it is due. One tab does this for all. */
 async function renew() {
-  const work = async () => {
+  await alone(async () => {
     catchUp();
     if (isDue()) await replace();
-  };
-  await (navigator.locks?.request(LOCK, work) ?? work()); // no locks without TLS: then there may be a token too many
+  });
 }
 
 /** Make a new token for this browser, and revoke the one before unless it was borrowed. */

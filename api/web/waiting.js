@@ -1,8 +1,10 @@
 /** A match that waits for players: who sits where, joining, bots by click, and the link for others. */
+import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { needPlayer } from "./account.js";
 import { Copy } from "./copy.js";
 import { games, readGames } from "./games.js";
+import { titleOfBot, useHosted } from "./hosted.js";
 import { html } from "./html.js";
 import { whyNotJoined } from "./joining.js";
 import { Holder, SeatMark } from "./seats.js";
@@ -10,7 +12,7 @@ import { me } from "./session.js";
 import { Failure, useTask } from "./task.js";
 import { t } from "./words.js";
 
-/** @import { Match, Seat } from "./types.d.ts" */
+/** @import { Match, PublicBot, Seat } from "./types.d.ts" */
 /** @import { Live } from "./live.js" */
 
 /** @param {{ live: Live, match: Match }} props */
@@ -19,6 +21,7 @@ export function Waiting({ live, match }) {
   useEffect(() => {
     task.run(readGames).then(() => (task.problem.value ??= whyNotJoined(match.id) ?? null));
   }, []);
+  const hosted = useHosted(match.game);
   const player = me.value;
   const isCreator = match.creator === player;
   const isSeated = match.seats.some((seat) => seat.player !== null && seat.player === player);
@@ -38,7 +41,7 @@ export function Waiting({ live, match }) {
       ${match.seats.map(
         (seat) => html`<li key=${seat.seat} class="seat">
           <${SeatMark} seat=${seat.seat} /><${Holder} seat=${seat} />
-          ${isCreator && html`<${SeatMenu} seat=${seat} match=${match} isMe=${seat.player === player} change=${change} />`}
+          ${isCreator && html`<${SeatMenu} seat=${seat} match=${match} isMe=${seat.player === player} hosted=${hosted.value} change=${change} />`}
         </li>`,
       )}
     </ul>
@@ -56,17 +59,25 @@ export function Waiting({ live, match }) {
 
 /**
  * What the creator can do with a seat.
- * @param {{ seat: Seat, match: Match, isMe: boolean, change: (name: string, body: object) => Promise<void> }} props
+ * @param {{ seat: Seat, match: Match, isMe: boolean, hosted: readonly PublicBot[], change: (name: string, body: object) => Promise<void> }} props
  */
-function SeatMenu({ seat, match, isMe, change }) {
+function SeatMenu({ seat, match, isMe, hosted, change }) {
+  const chosen = useSignal(0);
   if (isMe) return null;
   if (seat.player !== null) {
     return html`<button type="button" class="chip" onClick=${() => change("free", { seat: seat.seat })}>${t("free")}</button>`;
   }
   const bots = games.value.find((game) => game.id === match.game)?.bots ?? [];
+  /** @param {string} bot its name or id @param {string} name */
+  const add = (bot, name) =>
+    html`<button type="button" class="chip" key=${bot} onClick=${() => change("bots", { bot, seat: seat.seat })}>${t("add_bot", { name })}</button>`;
+  const one = hosted[chosen.value];
   return html`<span class="row">
-    ${bots.map(
-      (bot) => html`<button type="button" class="chip" key=${bot} onClick=${() => change("bots", { bot, seat: seat.seat })}>${t("add_bot", { name: bot })}</button>`,
-    )}
+    ${bots.map((bot) => add(bot, bot))}
+    ${one !== undefined &&
+    html`<select aria-label=${t("filter_bots")} value=${chosen.value} onChange=${(/** @type {any} */ event) => (chosen.value = event.target.selectedIndex)}>
+        ${hosted.map((bot, index) => html`<option key=${bot.id} value=${index}>${titleOfBot(bot)}</option>`)}
+      </select>
+      ${add(one.id, one.name)}`}
   </span>`;
 }

@@ -151,6 +151,9 @@ def test_a_phone_of_360_pixels_scrolls_only_downwards(people: People, language: 
     assert page.evaluate(OVERFLOW) <= 0
     _at_the_table(person, "Monsters on the Moon")
     assert page.evaluate(OVERFLOW) <= 0
+    # The picture can be read, and shows what can be clicked although nothing hovers over it.
+    assert page.evaluate("document.querySelector('.picture svg').clientWidth") > 2 * 300
+    assert page.evaluate("getComputedStyle(document.querySelector('.picture .fits')).filter") != "none"
 
 
 def test_the_language_is_that_of_the_browser_and_can_be_changed(people: People) -> None:

@@ -1,11 +1,12 @@
 """Accounts in the web client: the token of a browser, the recovery code, and the page of the account."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any, Final
 
 import httpx
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.api.web.person import People, Person
 
@@ -221,11 +222,37 @@ def test_the_account_is_deleted_only_after_its_name_was_typed(people: People) ->
     button.click(force=True)
     assert is_valid(people, token)
     page.get_by_role("textbox", name="To confirm").fill("Ada")
+    renewed_meanwhile(people, ada, re.compile("/v1/me$"))
     button.click()
     expect(page.get_by_text("Your account is deleted.")).to_be_visible()
     expect(page.get_by_role("banner").get_by_role("button", name="Sign up or in")).to_be_visible()
     assert not is_valid(people, token)
     assert people.get(f"/v1/matches/{match}")["creator_name"] is None
+
+
+def renewed_meanwhile(people: People, person: Person, address: re.Pattern[str]) -> None:
+    """While the next DELETE is on its way, another tab renews the token; the page has no news of it."""
+
+    def renew(route: Route) -> None:
+        made = post(people, "/v1/me/tokens", {"label": "renewed", "scopes": ["watch", "play", "account"]}, person.token)
+        person.page.evaluate(
+            """token => {
+              const kept = JSON.parse(localStorage["moonstone.session"]);
+              localStorage["moonstone.session"] = JSON.stringify({...kept, token});
+            }""",
+            made["token"],
+        )
+        route.continue_()
+
+    person.page.route(address, renew, times=1)
+
+
+def test_a_sign_out_while_another_tab_renews_the_token_forgets_the_account(people: People) -> None:
+    ada = known(people, "Ada")
+    renewed_meanwhile(people, ada, re.compile("/v1/me/tokens/current$"))
+    ada.page.get_by_role("button", name="Sign out").click()
+    expect(ada.page.get_by_role("banner").get_by_role("button", name="Sign up or in")).to_be_visible()
+    assert ada.page.evaluate("localStorage.getItem('moonstone.session')") is None
 
 
 def test_secrets_are_in_no_request_that_the_panel_shows(people: People) -> None:

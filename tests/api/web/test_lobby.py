@@ -77,6 +77,12 @@ def test_a_hosted_bot_is_given_a_seat_by_whom_its_owner_allows(people: People) -
     ben.visit("new")
     expect(ben.page.get_by_role("option", name="Bot Open of Ada")).to_have_count(1)
     expect(ben.page.get_by_role("option", name="Bot Own of Ada")).to_have_count(0)
+    waiting = ben.create(GAME, 2)
+    ben.page.get_by_label("Bots").select_option(label="Bot Open of Ada")
+    expect(ben.page.get_by_role("option", name="Bot Own of Ada")).to_have_count(0)
+    ben.page.get_by_role("button", name="Add Open").click()
+    expect(ben.page.locator("#seats")).to_be_visible()
+    assert "hosted" in [seat["kind"] for seat in people.get(f"/v1/matches/{waiting}")["seats"]]
 
 
 def _seat(page: Page, bot: str) -> None:
