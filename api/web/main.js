@@ -24,6 +24,8 @@ const PAGES = {
   rules: later(() => import("./rules-page.js").then((module) => module.RulesPage)),
   replay: later(() => import("./replay-page.js").then((module) => module.ReplayPage)),
 };
+/** All other pages are about one thing, which has an id. */
+const WITHOUT_ID = new Set(["", "account", "new"]);
 /** Ids have only these characters: no text from an address can lead a request elsewhere. */
 const ID = /^[\w-]*$/;
 
@@ -31,7 +33,7 @@ const ID = /^[\w-]*$/;
 function read() {
   const [path = "", query] = location.hash.replace(/^#\/?/, "").split("?");
   const [page = "", id = ""] = path.split("/");
-  const isKnown = Object.hasOwn(PAGES, page) && ID.test(id);
+  const isKnown = Object.hasOwn(PAGES, page) && ID.test(id) && (id !== "" || WITHOUT_ID.has(page));
   return isKnown ? { page, id, query: new URLSearchParams(query) } : { page: "", id: "", query: new URLSearchParams() };
 }
 
