@@ -240,6 +240,8 @@ def test_no_text_of_an_address_leads_a_request_elsewhere_or_becomes_a_heading(pe
         ("match/..%2Fme", lobby),
         ("leaderboard/buy-now", "Leaderboard"),
         ("player/..", lobby),
+        ("match/", lobby),
+        ("replay", lobby),
         ("leaderboard/Buy%20now", lobby),
         ("new?game=..%2Fme", "New match"),
     ):
