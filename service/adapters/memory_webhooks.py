@@ -96,7 +96,7 @@ class MemoryWebhooks:
             for one in new:
                 name = one.webhook, one.notice
                 if one.webhook in webhooks and name not in kept:
-                    self.settle(player, one, is_new=True)
+                    self._store(player, one)
             if is_last:
                 self._positions.pop((player, source), None)
             else:
@@ -114,16 +114,29 @@ class MemoryWebhooks:
             self._set_due(player)
             return [self._deliveries[player][name] for _, name in due]
 
-    def settle(self, player: str, delivery: Delivery, *, is_new: bool = False) -> None:
+    def hold(self, player: str, at: int, taken: Sequence[Delivery] = ()) -> None:
         with self._lock:
-            name = delivery.webhook, delivery.notice
-            if is_new or name in self._deliveries.get(player, {}):
-                self._deliveries[player][name] = delivery
-                pending = self._due.setdefault(player, {})
-                pending.pop(name, None)
-                if delivery.next_at is not None:
-                    pending[name] = delivery.next_at
+            pending = self._due.get(player, {})
+            pending.update({name: at for one in taken if (name := (one.webhook, one.notice)) in pending})
+            if pending:
+                self._log.set_due(news_of(player), {"delivery": at})
+
+    def settle(self, player: str, before: Delivery, after: Delivery) -> bool:
+        with self._lock:
+            known = self._deliveries.get(player, {}).get((after.webhook, after.notice))
+            is_same = known is not None and (known.since, known.attempts) == (before.since, before.attempts)
+            if is_same:
+                self._store(player, after)
             self._set_due(player)
+            return is_same
+
+    def _store(self, player: str, delivery: Delivery) -> None:
+        name = delivery.webhook, delivery.notice
+        self._deliveries[player][name] = delivery
+        pending = self._due.setdefault(player, {})
+        pending.pop(name, None)
+        if delivery.next_at is not None:
+            pending[name] = delivery.next_at
 
     def deliveries(self, player: str) -> Sequence[Delivery]:
         with self._lock:

@@ -139,10 +139,23 @@ return taken
 """
 )
 """ARGV now, the end of the lease, and the limit. Returns the deliveries."""
+HOLD: Final = (
+    _COMMON
+    + """
+for i = 3, #ARGV do
+  redis.call('ZADD', pending, 'XX', ARGV[2], ARGV[i])
+end
+redis.call('ZADD', due, 'XX', ARGV[2], player)
+"""
+)
+"""ARGV when the deliveries of the player are due, and the names of those that were taken and are due again then."""
 SETTLE: Final = (
     _COMMON
     + """
-if redis.call('HEXISTS', deliveries, ARGV[2]) == 1 then
+local stored = redis.call('HGET', deliveries, ARGV[2])
+local known = stored and cjson.decode(stored)
+local is_same = known and known.since == tonumber(ARGV[5]) and known.attempts == tonumber(ARGV[6])
+if is_same then
   redis.call('HSET', deliveries, ARGV[2], ARGV[3])
   if ARGV[4] == '' then
     redis.call('ZREM', pending, ARGV[2])
@@ -151,6 +164,8 @@ if redis.call('HEXISTS', deliveries, ARGV[2]) == 1 then
   end
 end
 set_due()
+return is_same and 1 or 0
 """
 )
-"""ARGV the name of the delivery, itself, and when it is due ('' if it is not pending)."""
+"""ARGV the name of the delivery, itself, when it is due ('' if it is not pending), and its `since` and `attempts` before.
+Returns whether it was stored."""

@@ -84,9 +84,13 @@ class RedisWebhooks:
         taken: list[bytes] = self._run(scripts.TAKE, player, now, now + lease, limit)
         return tuple(map(_delivery, taken))
 
-    def settle(self, player: str, delivery: Delivery) -> None:
-        next_at = "" if delivery.next_at is None else delivery.next_at
-        self._run(scripts.SETTLE, player, _name(delivery), _encode(delivery), next_at)
+    def hold(self, player: str, at: int, taken: Sequence[Delivery] = ()) -> None:
+        self._run(scripts.HOLD, player, at, *map(_name, taken))
+
+    def settle(self, player: str, before: Delivery, after: Delivery) -> bool:
+        next_at = "" if after.next_at is None else after.next_at
+        known = before.since, before.attempts
+        return bool(self._run(scripts.SETTLE, player, _name(after), _encode(after), next_at, *known))
 
     def deliveries(self, player: str) -> Sequence[Delivery]:
         stored: list[bytes]

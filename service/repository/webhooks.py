@@ -160,8 +160,16 @@ class Webhooks(Protocol):
         """Take at most `limit` deliveries that are due at `now`. Each is due again `lease` milliseconds later."""
         ...
 
-    def settle(self, player: str, delivery: Delivery) -> None:
-        """Store what became of a delivery, unless it was removed, and when it is due next."""
+    def hold(self, player: str, at: int, taken: Sequence[Delivery] = ()) -> None:
+        """Make the deliveries of a player due at a time, unless one is settled or made before; those `taken` are due again then."""
+        ...
+
+    def settle(self, player: str, before: Delivery, after: Delivery) -> bool:
+        """Store what became of a delivery, and when it is due next. Returns whether it was stored.
+
+        Nothing is stored if it was removed, or if another attempt was stored or asked for meanwhile: its `since` and `attempts`
+        are then not those of `before`.
+        """
         ...
 
     def deliveries(self, player: str) -> Sequence[Delivery]:

@@ -150,13 +150,14 @@ def send_again(ports: Ports, player: str, webhook_id: str, notice: str) -> Deliv
         Refused: `webhook-not-found`, `webhook-not-active`, `delivery-not-found`.
     """
     _active(ports, player, webhook_id)
-    now = ports.now()
-    found = next((one for one in _deliveries(ports, player, webhook_id) if one.notice == notice), None)
-    if found is None:
-        raise Refused("delivery-not-found", "This webhook has no such delivery; deliveries are kept for a week.")
-    again = replace(found, status="pending", since=now, attempts=0, next_at=now)
-    ports.webhooks.settle(player, again)
-    return see_delivery(again)
+    while True:
+        now = ports.now()
+        found = next((one for one in _deliveries(ports, player, webhook_id) if one.notice == notice), None)
+        if found is None:
+            raise Refused("delivery-not-found", "This webhook has no such delivery; deliveries are kept for a week.")
+        again = replace(found, status="pending", since=now, attempts=0, next_at=now)
+        if ports.webhooks.settle(player, found, again):
+            return see_delivery(again)
 
 
 def deliveries(ports: Ports, player: str, webhook_id: str) -> tuple[DeliveryView, ...]:

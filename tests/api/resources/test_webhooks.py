@@ -150,7 +150,7 @@ def test_the_deliveries_of_a_webhook_are_listed_in_pages_and_sent_again(client: 
     }
     taken = next(one for one in ports.webhooks.take(player, ports.now(), 1, 99) if one.notice == found[0]["notice"])
     last = Attempt(ports.now(), 12, status=500)
-    ports.webhooks.settle(player, replace(taken, status="failed", attempts=9, last=last, next_at=None))
+    ports.webhooks.settle(player, taken, replace(taken, status="failed", attempts=9, last=last, next_at=None))
     seen = client.ask(f"{path}/deliveries?limit=1", token)["deliveries"][0]
     assert (seen["status"], seen["answer"], seen["failure"], seen["ms"], seen["next_at"]) == (
         "failed",

@@ -245,7 +245,7 @@ def test_five_days_of_failure_suspend_a_webhook_until_its_player_repairs_it(aren
         arena.attempt("ada", Failed("unreachable", 5))
         arena.wait(SUSPENDED_AFTER_MS // 5 + 1)
         for taken in arena.take("ada"):
-            webhook_delivery.settle(arena.ports, "ada", taken, "failed")
+            webhook_delivery.settle(arena.ports, "ada", taken, taken, "failed")
     (seen,) = webhooks.list_webhooks(arena.ports, "ada")
     assert (seen.status, seen.reason) == ("suspended", "unreachable")
     webhooks.change(arena.ports, "ada", webhook.id, active=True)
