@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 
 from service.errors import Corrupt, Refused
 from service.observability import failpoints
+from service.repository.outgoing import Full
 from service.repository.webhooks import Delivery
 from service.subscriptions import webhook_delivery, webhook_news
 from service.subscriptions.webhook_delivery import MAX_ANSWER_BYTES, TIMEOUT_S, Request
@@ -35,7 +36,7 @@ async def collect_news(lane: Lane, due: Claimed) -> None:
 async def deliver(lane: Lane, due: Claimed) -> None:
     """Attempt the deliveries of a player that are due, as many as the player has slots."""
     player = due.id.removeprefix(PLAYER)
-    slots = lane.slots.reserve(player, AT_ONCE)
+    slots = lane.deliveries.slots.reserve(player, AT_ONCE)
     try:
         if not slots:
             await lane.run(webhook_delivery.hold, lane.ports, player)
@@ -59,13 +60,16 @@ async def _attempt(lane: Lane, player: str, delivery: Delivery, slot: ExitStack)
         if not isinstance(made, Request):
             await lane.run(webhook_delivery.settle, lane.ports, player, delivery, delivery, made)
             return
-        with lane.slots.at_host(urlsplit(made.url).hostname or "") as is_free:
+        with lane.deliveries.slots.at_host(urlsplit(made.url).hostname or "") as is_free:
             if not is_free:
                 await lane.run(webhook_delivery.hold, lane.ports, player, (delivery,))
                 return
-            result = await lane.client.post(
+            result = await lane.deliveries.client.post(
                 made.url, made.body, made.headers, timeout_s=TIMEOUT_S, max_bytes=MAX_ANSWER_BYTES
             )
+        if isinstance(result, Full):
+            await lane.run(webhook_delivery.hold, lane.ports, player, (delivery,))
+            return
     await lane.run(webhook_delivery.note, lane.ports, player, delivery, result)
 
 

@@ -73,12 +73,19 @@ class Slots:
             yield is_free
 
 
+class Sender(NamedTuple):
+    """How requests of one kind are sent: those of another kind take no slot and no connection from them."""
+
+    client: Outgoing
+    slots: Slots
+
+
 class Lane(NamedTuple):
     """What a handler needs. `run` calls a function that may block, such as one of the log, in a thread."""
 
     ports: Ports
-    client: Outgoing
-    slots: Slots
+    deliveries: Sender
+    calls: Sender
     executor: ThreadPoolExecutor
 
     async def run(self, function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:

@@ -19,7 +19,7 @@ from service.match.task import decisions_to_call, task, task_id
 from service.observability import failpoints, metrics
 from service.repository.bot_tasks import Outcome, TaskRecord
 from service.repository.bots import Bot
-from service.repository.outgoing import Answered, Result
+from service.repository.outgoing import Answered, Failed
 from service.repository.ports import Ports
 from service.repository.strict_json import BadJSON, loads
 from service.usecases import play
@@ -135,16 +135,21 @@ def give_up(ports: Ports, call: Call) -> None:
     ports.bot_tasks.extend(call.bot.id, call.record, 0)
 
 
-def is_worth_another_try(ports: Ports, call: Call, result: Result) -> bool:
+def is_worth_another_try(ports: Ports, call: Call, result: Answered | Failed) -> bool:
     """Whether a call failed in a way that may pass, so that it is sent once more while there is time."""
     passing = result.status >= 500 if isinstance(result, Answered) else result.code in {"unreachable", "malformed"}
-    return passing and ports.now() + GRACE_MS < call.until
+    has_time = ports.now() + GRACE_MS < call.until
+    # Nothing is remembered of a bot that was deleted meanwhile, and it is not called again.
+    return passing and has_time and ports.bot_tasks.find(call.bot.id, call.record.task) is not None
 
 
-def settle(ports: Ports, call: Call, result: Result, attempts: int) -> bool:
-    """Do what follows from the answer to a call, and remember how it ended. Returns whether the bot's action was appended."""
+def settle(ports: Ports, call: Call, result: Answered | Failed, sends: int) -> bool:
+    """Do what follows from the answer to a call that was sent `sends` times, and remember how it ended.
+
+    Returns whether the bot's action was appended.
+    """
     failpoints.point("call-answered")
-    record = replace(call.record, attempts=attempts)
+    record = replace(call.record, attempts=sends)
     if isinstance(result, Answered):
         record = replace(record, status=result.status)
     outcome, fault = _applied(ports, call, result)
@@ -162,7 +167,7 @@ def settle(ports: Ports, call: Call, result: Result, attempts: int) -> bool:
     return outcome == "accepted"
 
 
-def _applied(ports: Ports, call: Call, result: Result) -> tuple[Outcome, str | None]:
+def _applied(ports: Ports, call: Call, result: Answered | Failed) -> tuple[Outcome, str | None]:
     """Take the action of an answer. Returns how the task ended, and a code of what was wrong."""
     if not isinstance(result, Answered):
         return ("late" if result.code == "timeout" and call.is_deadline else "failed"), result.code

@@ -47,7 +47,7 @@ from service.usecases.seeking import seek
 from tests.chaos.actor_bots import host_bots
 from workers import deliveries
 from workers.calls import KINDS
-from workers.lane import Claimed, Lane, Slots
+from workers.lane import Claimed, Lane, Sender, Slots
 from workers.player import Player
 from workers.sweeper import LEASE_MS, Sweeper
 
@@ -246,9 +246,9 @@ class Receiver(NamedTuple):
     file: Path
 
     async def post(
-        self, url: str, body: bytes, headers: Mapping[str, str], *, timeout_s: float, max_bytes: int
+        self, url: str, body: bytes, headers: Mapping[str, str], *, timeout_s: float, max_bytes: int, max_sends: int = 2
     ) -> Result:
-        del url, body, timeout_s, max_bytes
+        del url, body, timeout_s, max_bytes, max_sends
         with self.file.open("a") as file:
             file.write(f"{headers['webhook-id']}\n")
         return Answered(204, b"", 1)
@@ -264,9 +264,8 @@ def send_notices(service: Service, memory: ClientMemory) -> None:
         join(ports, player, match.id, "join")
     with ThreadPoolExecutor(1) as executor:
         for leases in range(4):  # a process that crashed has claimed what it did not finish
-            lane = Lane(
-                _ahead(ports, leases * deliveries.LEASE_MS), Receiver(memory.folder / "received"), Slots(), executor
-            )
+            sender = Sender(Receiver(memory.folder / "received"), Slots())
+            lane = Lane(_ahead(ports, leases * deliveries.LEASE_MS), sender, sender, executor)
             asyncio.run(_handle_once(lane))
 
 

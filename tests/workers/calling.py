@@ -1,26 +1,36 @@
 """The loop of the process `calls` in a thread of a test, so that the test can shorten its time limits."""
 
 import asyncio
+import ssl
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from threading import Thread
 
+from aiohttp.abc import AbstractResolver
+
 from events.redis_log import send
 from service.adapters.outgoing import Client
 from tests.workers.world import World
 from workers.calls import KINDS, Calls
-from workers.lane import Kind, Lane, Slots
+from workers.lane import Kind, Lane, Sender, Slots
 
 
 @contextmanager
-def calling(world: World, kinds: Mapping[str, Kind] = KINDS) -> Iterator[None]:
+def calling(
+    world: World,
+    kinds: Mapping[str, Kind] = KINDS,
+    names: AbstractResolver | None = None,
+    tls: ssl.SSLContext | None = None,
+) -> Iterator[None]:
+    """Handle what is due during the block. `names` resolves host names, and `tls` has the trusted certificates."""
     started: list[tuple[asyncio.AbstractEventLoop, Calls]] = []
 
     async def work() -> None:
         with ThreadPoolExecutor(4) as executor:
-            async with Client(loopback=True) as client:
-                calls = Calls(Lane(world.service.ports, client, Slots(), executor), kinds=kinds)
+            async with Client(loopback=True, resolver=names, tls=tls) as client:
+                lane = Lane(world.service.ports, Sender(client, Slots()), Sender(client, Slots()), executor)
+                calls = Calls(lane, kinds=kinds)
                 started.append((asyncio.get_running_loop(), calls))
                 await calls.run()
 

@@ -2,6 +2,7 @@
 
 import base64
 import socket
+import ssl
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,6 +11,7 @@ from typing import Any, Final
 
 import msgspec
 import pytest
+import trustme
 from standardwebhooks import Webhook
 
 from service.automation.bot_turns import advance
@@ -18,6 +20,7 @@ from service.observability.failpoints import KILLED
 from service.usecases import play
 from service.usecases.play import ActionRequest
 from tests.length import LONG
+from tests.service.adapters.names import Names, certified
 from tests.service.adapters.receivers import HEAD, Answer, Receiver, receiving, resets, says, status
 from tests.waiting import until
 from tests.workers.calling import calling
@@ -139,11 +142,12 @@ def test_every_fault_ends_in_the_fallback_before_or_at_the_deadline(world: World
     make, outcome, attempts, code = FAULTS[fault]
     with receiving() as receiver:
         receiver.answer = make(receiver)
-        bot = hosted(world, receiver.url, limit_ms=1_000)
-        match = match_of(world, bot, hosted(world, receiver.url, limit_ms=1_000))
-        if outcome == "late":
-            world.worker("people")
+        bots = [hosted(world, receiver.url, limit_ms=1_000) for _ in range(2)]
         with calling(world):
+            match = match_of(world, *bots)
+            if outcome == "late":
+                until(lambda: receiver.requests, SOON_S, "the bot is called")
+                world.worker("people")
             until(lambda: ended(world, match), SOON_S, "a task has ended")
             until(lambda: world.newest(match).head.version > match.head.version, SOON_S, "the service acted")
     event = world.events(match)[match.head.version]
@@ -156,8 +160,31 @@ def test_every_fault_ends_in_the_fallback_before_or_at_the_deadline(world: World
     assert (first.outcome, first.fault) in {(outcome, code), ("late", None)}  # a sweeper may note it first
     if first.fault is not None:
         assert first.attempts == attempts
-    same = {header(one, "webhook-id") for one in receiver.requests if task_of(one)["version"] == match.head.version}
-    assert same == {first.task}
+    sent = [header(one, "webhook-id") for one in receiver.requests if task_of(one)["version"] == match.head.version]
+    assert set(sent) == {first.task}
+    assert len(sent) == attempts
+
+
+def test_a_name_that_leads_to_a_forbidden_address_after_the_check_is_not_followed(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first answer of the DNS is allowed and pinned; the connection breaks, and the name then leads inside."""
+    authority, trusting = trustme.CA(), ssl.create_default_context()
+    authority.configure_trust(trusting)
+    with receiving(resets, certified(authority, "moon.example")) as receiver:
+        monkeypatch.setattr("service.repository.outgoing.PORTS", frozenset({receiver.port}))
+        names = Names(["127.0.0.1"], ["169.254.169.254"])
+        bot = hosted(world, f"https://moon.example:{receiver.port}/")
+        match = match_of(world, bot, "random")
+        world.worker("people")
+        with calling(world, names=names, tls=trusting):
+            until(lambda: records(world, bot) and records(world, bot)[0].outcome, SOON_S, "the task has ended")
+        first = records(world, bot)[0]
+    assert (first.outcome, first.fault, first.attempts) == ("failed", "address-forbidden", 2)
+    assert [header(one, "webhook-id") for one in receiver.requests if task_of(one)["task"] == first.task] == [
+        first.task
+    ]
+    assert world.newest(match).head.version > match.head.version
 
 
 def test_a_bot_that_failed_once_is_asked_again_within_the_same_call(world: World) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from service.adapters.memory import MemoryWebhooks
 from service.automation import rating
-from service.repository.outgoing import Answered, Failed, Result
+from service.repository.outgoing import Answered, Failed
 from service.repository.ports import news_of
 from service.repository.webhooks import NOTIFIED, SUSPENDED_AFTER_MS, Delivery, Notified, Webhook
 from service.subscriptions import webhook_delivery, webhook_news
@@ -43,7 +43,7 @@ class Subscribers(Arena):
     def take(self, player: str) -> Sequence[Delivery]:
         return self.ports.webhooks.take(player, self.time, 30_000, 100)
 
-    def attempt(self, player: str, result: Result) -> Delivery:
+    def attempt(self, player: str, result: Answered | Failed) -> Delivery:
         """Attempt the one delivery of a player that is due, with this result, and return it as it is then."""
         (taken,) = self.take(player)
         made = webhook_delivery.request(self.ports, player, taken)
