@@ -52,6 +52,8 @@ def test_the_token_of_a_bot_plays_and_cannot_manage_its_account(client: Client, 
     new = client.do(f"/v1/me/bots/{bot}/token", {}, owner)["token"]
     assert problem(client.get("/v1/me", token)).code == "token-invalid"
     assert client.ask("/v1/me", new)["id"] == bot
+    shown = client.ask(f"/v1/players/{bot}")
+    assert (shown["kind"], shown["ratings"]) == ("hosted", [])
 
 
 def test_a_match_shows_the_bot_and_its_owner(client: Client, owner: str) -> None:
