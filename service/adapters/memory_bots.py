@@ -14,7 +14,7 @@ class MemoryBots:
         self._matches: dict[str, dict[MatchId, int]] = {}
 
     def add(self, bot: Bot, limit: int) -> bool:
-        if len(self.of(bot.owner)) >= limit:
+        if bot.id not in self._bots and len(self.of(bot.owner)) >= limit:
             return False
         self._bots[bot.id] = bot
         return True

@@ -2,13 +2,13 @@
 
 KEYS of each: 1 the webhooks (hash; id -> JSON), 2 the deliveries (hash; name -> JSON), 3 their times of creation (sorted set),
 4 when the pending ones are due (sorted set), 5 positions (hash; source -> number), then the due sets of the player's partition:
-6 deliveries, 7 news. ARGV 1 is the player's member of these due sets.
+6 deliveries, 7 news; 8 the webhooks that were removed within a day (sorted set by time in seconds). ARGV 1 is the player's member of these due sets.
 """
 
 from typing import Final
 
 _COMMON: Final = """
-local webhooks, deliveries, made, pending, positions, due, news = unpack(KEYS)
+local webhooks, deliveries, made, pending, positions, due, news, removed_ids = unpack(KEYS)
 local player = ARGV[1]
 local function set_due()
   local first = redis.call('ZRANGE', pending, 0, 0, 'WITHSCORES')
@@ -27,15 +27,19 @@ end
 ADD: Final = (
     _COMMON
     + """
-if redis.call('HEXISTS', webhooks, ARGV[2]) == 0 and redis.call('HLEN', webhooks) >= tonumber(ARGV[4]) then
-  return 0
+if redis.call('HEXISTS', webhooks, ARGV[2]) == 1 then
+  return 'known'
+elseif redis.call('ZSCORE', removed_ids, ARGV[2]) then
+  return 'removed'
+elseif redis.call('HLEN', webhooks) >= tonumber(ARGV[4]) then
+  return 'full'
 end
 redis.call('HSET', webhooks, ARGV[2], ARGV[3])
 redis.call('ZADD', news, ARGV[5], player)
-return 1
+return 'added'
 """
 )
-"""ARGV the id of the webhook, itself, the limit, and the time at which news are due. Returns whether it was added."""
+"""ARGV the id of the webhook, itself, the limit, and the time at which news are due. Returns an `AddedWebhook`."""
 REPLACE: Final = (
     _COMMON
     + """
@@ -54,6 +58,12 @@ REMOVE: Final = (
     _COMMON
     + """
 local removed = redis.call('HDEL', webhooks, ARGV[2])
+if removed == 1 then
+  local now = tonumber(redis.call('TIME')[1])
+  redis.call('ZREMRANGEBYSCORE', removed_ids, '-inf', now - 86400)
+  redis.call('ZADD', removed_ids, now, ARGV[2])
+  redis.call('EXPIRE', removed_ids, 86400)
+end
 for _, name in ipairs(redis.call('HKEYS', deliveries)) do
   if string.sub(name, 1, #ARGV[2] + 1) == ARGV[2] .. '/' then
     forget(name)
@@ -70,7 +80,7 @@ return removed
 ERASE: Final = (
     _COMMON
     + """
-redis.call('DEL', webhooks, deliveries, made, pending, positions)
+redis.call('DEL', webhooks, deliveries, made, pending, positions, removed_ids)
 redis.call('ZREM', due, player)
 redis.call('ZREM', news, player)
 """

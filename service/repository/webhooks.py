@@ -103,6 +103,10 @@ class Delivery(msgspec.Struct, frozen=True):
         return self.status == "pending"
 
 
+AddedWebhook: TypeAlias = Literal["added", "known", "removed", "full"]
+"""`known`: there is one with this id. `removed`: there was one within the last day."""
+
+
 class Webhooks(Protocol):
     """Webhooks and deliveries of players. Each method is atomic."""
 
@@ -110,8 +114,8 @@ class Webhooks(Protocol):
         """The webhooks of each of these players that has any, oldest first."""
         ...
 
-    def add(self, webhook: Webhook, limit: int) -> bool:
-        """Add a webhook, unless the player has `limit` of them, and make the player's news due. Returns whether it was added."""
+    def add(self, webhook: Webhook, limit: int) -> AddedWebhook:
+        """Add a webhook, unless the player has `limit` of them, and make the player's news due."""
         ...
 
     def replace(self, before: Webhook, after: Webhook, at: int | None = None) -> bool:

@@ -1,18 +1,21 @@
 """Hosted bots: their owners create, change and delete them, and other players give them seats."""
 
+import hmac
 import secrets
 from typing import Final
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from events.record import canonical
 from service.errors import Refused
 from service.match.events import LONGEST_LIMIT_MS
 from service.repository.accounts import Scope, Token, digest_of
 from service.repository.bots import PREFIX, Bot, Seating
 from service.repository.ports import Player, Ports
 from service.repository.signing import SigningKey
-from service.usecases.accounts import invalid_token, new_token
+from service.usecases.accounts import derived_token, invalid_token, new_token
+from service.usecases.created_ids import check_key, created_id, deleted
 from service.usecases.erasure import erase
 
 MAX_BOTS: Final = 20
@@ -52,13 +55,24 @@ class BotSettings(msgspec.Struct, frozen=True, omit_defaults=True):
     url: str | UnsetType | None = UNSET
 
 
-def create(ports: Ports, owner: Player, wanted: BotSettings) -> tuple[OwnBot, str, str]:
+def create(ports: Ports, owner: Player, wanted: BotSettings, key: str | None = None) -> tuple[OwnBot, str, str]:
     """Create a hosted bot; returns it with its token and the secret that signs calls of it, which are shown once.
 
+    The same `key` and request give the same bot again, as it is now, with the token that it got then; without a key it is a new one.
+
     Raises:
-        Refused: `too-many-bots`; `game-not-found`; `token-invalid` if the owner was erased meanwhile.
+        Refused: `too-many-bots`; `game-not-found`; `idempotency-key-reused`; `token-invalid` if the owner was erased meanwhile.
     """
-    bot_id = PREFIX + secrets.token_hex(10)
+    key = key or secrets.token_hex(16)
+    bot_id = created_id(ports, PREFIX, owner.id, key, msgspec.to_builtins(wanted))
+    check_key(bot_id, ports.bots.of(owner.id))
+    # Derived, so that a repetition gets the same one. Nothing of the key is stored, so that the token needs more than the secret.
+    token = derived_token(hmac.digest(ports.secret, canonical(["bot-token", owner.id, key]), "sha256"))
+    if ports.accounts.in_erasure((bot_id,)):
+        raise deleted()
+    known, account = ports.bots.find((bot_id,)).get(bot_id), ports.accounts.players((bot_id,)).get(bot_id)
+    if known is not None and account is not None:
+        return _see(known, account), token, known.key.secret(ports.secret)
     defaults = Bot(
         id=bot_id,
         owner=owner.id,
@@ -75,12 +89,11 @@ def create(ports: Ports, owner: Player, wanted: BotSettings) -> tuple[OwnBot, st
     player = Player(id=bot.id, name=wanted.name or "", created_at=bot.created_at)
     if not ports.bots.add(bot, MAX_BOTS):
         raise Refused("too-many-bots", f"You have {MAX_BOTS} bots; delete one first.")
-    secret = new_token()
-    ports.accounts.add(player, digest_of(secret), Token("", SCOPES, bot.created_at))
+    ports.accounts.add(player, digest_of(token), Token("", SCOPES, bot.created_at))
     if not ports.accounts.players((owner.id,)):  # a worker may have looked for bots before this one was added
         erase(ports, bot.id)
         raise invalid_token()
-    return _see(bot, player), secret, bot.key.secret(ports.secret)
+    return _see(bot, player), token, bot.key.secret(ports.secret)
 
 
 def _with(ports: Ports, bot: Bot, wanted: BotSettings) -> Bot:

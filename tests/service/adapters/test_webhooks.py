@@ -63,10 +63,11 @@ def due(log: Log, kind: str, member: str) -> int | None:
 def test_a_player_has_a_limited_number_of_webhooks_which_can_be_changed_and_removed(store: Store, player: str) -> None:
     webhooks, log = store
     second, first = webhook(player, 2, AT + 1), webhook(player)
-    assert webhooks.add(second, 2)
+    assert webhooks.add(second, 2) == "added"
     assert due(log, "news", news_of(player)) == AT + 1
-    assert webhooks.add(first, 2)
-    assert not webhooks.add(webhook(player, 3), 2)
+    assert webhooks.add(first, 2) == "added"
+    assert webhooks.add(replace(first, url="https://other.example/"), 2) == "known"
+    assert webhooks.add(webhook(player, 3), 2) == "full"
     assert list(webhooks.of((player, "nobody"))[player]) == [first, second]
     assert player in webhooks.subscribers()
     changed = replace(first, status="suspended", reason="500", failing_since=AT)
@@ -77,6 +78,7 @@ def test_a_player_has_a_limited_number_of_webhooks_which_can_be_changed_and_remo
     assert due(log, "news", news_of(player)) == AT + 9
     assert webhooks.remove(player, "wh_2")
     assert not webhooks.remove(player, "wh_2")
+    assert webhooks.add(second, 2) == "removed"
     assert webhooks.of((player,)) == {player: [first]}
     webhooks.erase(player)
     assert (webhooks.of((player,)), due(log, "news", news_of(player))) == ({}, None)
