@@ -25,7 +25,7 @@ from service.settings import BadSetting, Settings, read
 from workers.bot_calls import CALL_KIND
 from workers.clock_check import ClockCheck, ClockFault
 from workers.deliveries import DELIVERY_KIND, NEWS_KIND
-from workers.lane import Claimed, Kind, Lane, Sender, Slots
+from workers.lane import CALLS_BY_OWNER, Claimed, Kind, Lane, Sender, Slots
 
 TICK_S: Final = 0.2
 """Pause between two reads of what is due."""
@@ -158,7 +158,7 @@ async def work(service: Service) -> None:
     executor = ThreadPoolExecutor(THREADS, thread_name_prefix="calls")
     loopback = service.settings.loopback_calls
     async with Client(loopback=loopback) as deliverer, Client(loopback=loopback) as caller:
-        lane = Lane(service.ports, Sender(deliverer, Slots()), Sender(caller, Slots()), executor)
+        lane = Lane(service.ports, Sender(deliverer, Slots()), Sender(caller, Slots(by_owner=CALLS_BY_OWNER)), executor)
         calls = Calls(lane, service.clock_watch.fault)
         loop = asyncio.get_running_loop()
         hints = CallHintListener(

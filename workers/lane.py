@@ -13,7 +13,8 @@ from service.repository.ports import Ports
 IN_FLIGHT: Final = 512
 IN_FLIGHT_BY_HOST: Final = 32
 IN_FLIGHT_BY_OWNER: Final = 8
-"""Maximum number of requests that wait for an answer: in total, to one host, and of one owner."""
+CALLS_BY_OWNER: Final = 16
+"""Maximum number of requests that wait for an answer: in total, to one host, of one owner, and of one owner's bots."""
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -13,7 +13,7 @@ from events.redis_log import send
 from service.adapters.outgoing import Client
 from tests.workers.world import World
 from workers.calls import KINDS, Calls
-from workers.lane import Kind, Lane, Sender, Slots
+from workers.lane import CALLS_BY_OWNER, Kind, Lane, Sender, Slots
 
 
 @contextmanager
@@ -29,7 +29,12 @@ def calling(
     async def work() -> None:
         with ThreadPoolExecutor(4) as executor:
             async with Client(loopback=True, resolver=names, tls=tls) as client:
-                lane = Lane(world.service.ports, Sender(client, Slots()), Sender(client, Slots()), executor)
+                lane = Lane(
+                    world.service.ports,
+                    Sender(client, Slots()),
+                    Sender(client, Slots(by_owner=CALLS_BY_OWNER)),
+                    executor,
+                )
                 calls = Calls(lane, kinds=kinds)
                 started.append((asyncio.get_running_loop(), calls))
                 await calls.run()

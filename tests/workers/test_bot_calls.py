@@ -26,6 +26,7 @@ from tests.waiting import until
 from tests.workers.calling import calling
 from tests.workers.hosting import answering, header, hosted, match_of, plays, records, task_of
 from tests.workers.world import World
+from workers.lane import CALLS_BY_OWNER
 
 SOON_S: Final = 20
 SLOW_S: Final = 60
@@ -274,6 +275,19 @@ def test_a_bot_that_hangs_in_a_timed_game_does_not_keep_another_one_from_being_c
             before = len(quick.requests)
             until(lambda: len(quick.requests) >= before + 4, SOON_S, "the other one is called again and again")
             assert (len(hanging.requests), world.newest(match).is_over) == (1, False)
+
+
+def test_sixteen_calls_of_the_bots_of_one_owner_are_in_flight(world: World) -> None:
+    with receiving() as hanging:
+        hanging.answer = hanging.hang
+        bots = [hosted(world, hanging.url) for _ in range(2)]
+        for _ in range(CALLS_BY_OWNER + 1):
+            match_of(world, *bots)
+        with calling(world):
+            until(lambda: len(hanging.requests) >= CALLS_BY_OWNER, SOON_S, "all slots are in use")
+            assert not any(one.outcome for bot in bots for one in records(world, bot))
+            assert len(hanging.requests) == CALLS_BY_OWNER == 16
+            hanging.close()
 
 
 POINTS: Final = ("calls-begun", "call-answered", "answer-applied")
