@@ -12,6 +12,7 @@ from service.repository.outgoing import Failure
 from service.repository.ports import Ports
 from service.repository.signing import OVERLAP_MS, SigningKey
 from service.repository.webhooks import Delivery, DeliveryStatus, Notified, SampleNotice, Webhook, WebhookStatus
+from service.usecases.accounts import invalid_token
 from service.usecases.created_ids import check_key, created_id, deleted
 
 MAX_WEBHOOKS: Final = 10
@@ -74,7 +75,7 @@ def add(ports: Ports, player: str, url: str, events: Sequence[Notified], key: st
     The same `key` and request give the same webhook again, as it is now, with its newest secret; without a key it is a new one.
 
     Raises:
-        Refused: `too-many-webhooks`, `idempotency-key-reused`.
+        Refused: `too-many-webhooks`, `idempotency-key-reused`; `token-invalid` if the account was erased meanwhile.
     """
     asked = {"url": url, "events": list(events)}
     webhook_id = created_id(ports, _PREFIX, player, key or secrets.token_hex(16), asked)
@@ -88,6 +89,10 @@ def add(ports: Ports, player: str, url: str, events: Sequence[Notified], key: st
             raise deleted()
         case "known":
             webhook = _find(ports, player, webhook_id)
+        case "added":
+            if ports.accounts.in_erasure((player,)):  # which may have removed the webhooks before this one was added
+                ports.webhooks.erase(player)
+                raise invalid_token()
     return webhook, webhook.key.secret(ports.secret)
 
 

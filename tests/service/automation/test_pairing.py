@@ -226,6 +226,22 @@ def test_a_player_whose_seat_another_took_waits_again() -> None:
     assert arena.ports.seeks.of(waiting[0]) is None
 
 
+def test_a_hosted_bot_that_is_busy_or_deleted_holds_up_nobody() -> None:
+    for is_deleted in (False, True):
+        arena = Arena()
+        bot = arena.host(max_matches=1)
+        for player in ("anna", bot):
+            seeks(arena.ports, player)
+            arena.wait(1)
+        if is_deleted:
+            arena.ports.bots.remove(bot, "owner")
+        else:
+            arena.join(arena.create(), bot)
+        assert put_together(arena.ports) == 1
+        assert (arena.ports.seeks.pairings(), arena.ports.seeks.of(bot)) == ([], None)
+        assert find(arena.ports, "anna", _id(arena, "anna")).match is not None
+
+
 @pytest.fixture
 def services(valkey_log_url: str, valkey_queue_url: str, tmp_path: Path) -> Iterator[list[Service]]:
     """Two processes of the service, on an empty log."""

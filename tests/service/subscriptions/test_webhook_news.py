@@ -285,3 +285,10 @@ def test_a_delivery_can_be_sent_again(arena: Subscribers) -> None:
     assert arena.attempt("ada", Answered(200, b"", 5)).attempts == 1
     refused("delivery-not-found", webhooks.send_again, arena.ports, "ada", webhook.id, "other")
     refused("webhook-not-found", webhooks.send_again, arena.ports, "ada", "wh_other", sent.notice)
+
+
+def test_a_webhook_that_is_made_during_an_erasure_does_not_stay(arena: Subscribers) -> None:
+    arena.ports.accounts.begin_erasure("ada", arena.time)
+    arena.ports.webhooks.erase("ada")
+    refused("token-invalid", webhooks.add, arena.ports, "ada", URL, NOTIFIED)
+    assert arena.ports.webhooks.of(("ada",)) == {}
