@@ -40,6 +40,8 @@ async def call_bots(lane: Lane, due: Claimed) -> None:
         finally:
             for call in calls:
                 call.cancel()
+            # Otherwise asyncio would log the exceptions of the others, whose text may name a hidden card.
+            await asyncio.gather(*calls, return_exceptions=True)
         if "acted" in ends:
             return  # the append has set when the match is looked at again
         if "full" in ends:

@@ -10,6 +10,7 @@ from threading import Thread
 from aiohttp.abc import AbstractResolver
 
 from events.redis_log import send
+from service.adapters.call_hints import CallHintListener
 from service.adapters.outgoing import Client
 from tests.workers.world import World
 from workers.calls import KINDS, Calls
@@ -22,8 +23,13 @@ def calling(
     kinds: Mapping[str, Kind] = KINDS,
     names: AbstractResolver | None = None,
     tls: ssl.SSLContext | None = None,
+    *,
+    hints: bool = False,
 ) -> Iterator[None]:
-    """Handle what is due during the block. `names` resolves host names, and `tls` has the trusted certificates."""
+    """Handle what is due during the block. `names` resolves host names, and `tls` has the trusted certificates.
+
+    `hints`: bots are called at once, as by the real process, and not at the next read. The end of the block then takes 0.5 s.
+    """
     started: list[tuple[asyncio.AbstractEventLoop, Calls]] = []
 
     async def work() -> None:
@@ -39,11 +45,20 @@ def calling(
                 started.append((asyncio.get_running_loop(), calls))
                 await calls.run()
 
+    def hinted(match_id: str) -> None:
+        for loop, calls in started:
+            loop.call_soon_threadsafe(calls.hint, "call", match_id)
+
     thread = Thread(target=lambda: asyncio.run(work()))
     thread.start()
+    listener = CallHintListener(world.service.queue_client, hinted)
+    if hints:
+        listener.start()
     try:
         yield
     finally:
+        if hints:
+            listener.stop()
         for loop, calls in started:
             loop.call_soon_threadsafe(calls.stop)
         thread.join(30)

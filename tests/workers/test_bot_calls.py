@@ -41,7 +41,7 @@ def player(answer: Answer | None = None) -> Iterator[Receiver]:
 
 
 def test_called_bots_play_a_match_to_its_end_and_each_call_is_signed(world: World) -> None:
-    with player() as receiver, calling(world):
+    with player() as receiver, calling(world, hints=True):
         bots = [hosted(world, receiver.url) for _ in range(2)]
         match = match_of(world, *bots)
 
