@@ -5,13 +5,12 @@ from typing import Final, Literal, TypeAlias
 from urllib.parse import urlsplit
 
 from service.automation import bot_calls
-from service.automation.bot_calls import FULL_PAUSE_MS, LONGEST_CALL_MS, MAX_ANSWER_BYTES, Call, KnownBots, Plan
+from service.automation.bot_calls import FULL_PAUSE_MS, Call, KnownBots, Plan
+from service.repository.bot_answers import LONGEST_CALL_MS, MAX_ANSWER_BYTES, MAX_SENDS
 from service.repository.bots import Bot
 from service.repository.outgoing import Full, Result
 from workers.lane import Claimed, Kind, Lane
 
-MAX_SENDS: Final = 2
-"""How often a process sends a call at most, if the first time failed in a way that may pass."""
 KEEP_S: Final = 1.0
 """Pause between two renewals of the calls that have no answer yet."""
 FIRST_KEEP_S: Final = 0.2

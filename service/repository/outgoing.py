@@ -52,7 +52,8 @@ class Full(msgspec.Struct, frozen=True):
     """Nothing was sent, because as many requests as are allowed are in flight to the address. Try again later."""
 
 
-Result: TypeAlias = Answered | Failed | Full
+Sent: TypeAlias = Answered | Failed
+Result: TypeAlias = Sent | Full
 
 
 class Outgoing(Protocol):

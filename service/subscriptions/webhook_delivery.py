@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from service.errors import Refused
 from service.observability import failpoints, metrics
 from service.repository import cursors
-from service.repository.outgoing import Answered, Failed
+from service.repository.outgoing import Answered, Failed, Sent
 from service.repository.ports import Ports
 from service.repository.webhooks import (
     SUSPENDED_AFTER_MS,
@@ -112,7 +112,7 @@ def hold(ports: Ports, player: str, taken: Sequence[Delivery] = ()) -> None:
     ports.webhooks.hold(player, ports.now() + BUSY_MS, taken)
 
 
-def note(ports: Ports, player: str, delivery: Delivery, result: Answered | Failed) -> None:
+def note(ports: Ports, player: str, delivery: Delivery, result: Sent) -> None:
     """Store the result of an attempt: of the delivery, and of its webhook if that changes."""
     now, retry_after_ms = ports.now(), 0
     match result:
