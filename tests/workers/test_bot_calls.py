@@ -26,6 +26,7 @@ from tests.waiting import until
 from tests.workers.calling import calling
 from tests.workers.hosting import answering, header, hosted, match_of, plays, records, task_of
 from tests.workers.world import World
+from workers.bot_calls import CALL_KIND
 from workers.lane import CALLS_BY_OWNER
 
 SOON_S: Final = 20
@@ -263,17 +264,20 @@ def test_in_a_timed_game_a_bot_is_called_at_its_pace_one_call_at_a_time(world: W
     assert len({header(request, "webhook-id") for request in receiver.requests}) == len(receiver.requests)
 
 
-def test_a_bot_that_hangs_in_a_timed_game_does_not_keep_another_one_from_being_called(world: World) -> None:
+def test_a_bot_that_hangs_in_a_timed_game_does_not_keep_another_one_from_being_called(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("service.automation.bot_calls.LONGEST_CALL_MS", 1000 * SLOW_S)  # a busy machine plays slowly
     with receiving() as hanging, receiving(says(b"HTTP/1.1 204 No Content\r\n\r\n")) as quick:
         hanging.answer = hanging.hang
         match = match_of(
             world, hosted(world, hanging.url), hosted(world, quick.url), "random", game="four_monkeys", bot_pace_ms=200
         )
         world.worker("people")
-        with calling(world):
+        with calling(world, {"call": CALL_KIND._replace(lease_ms=1000 * SLOW_S)}):
             until(lambda: hanging.requests, SOON_S, "one bot hangs")
             before = len(quick.requests)
-            until(lambda: len(quick.requests) >= before + 4, SOON_S, "the other one is called again and again")
+            until(lambda: len(quick.requests) >= before + 4, SLOW_S, "the other one is called again and again")
             assert (len(hanging.requests), world.newest(match).is_over) == (1, False)
 
 
