@@ -1,5 +1,6 @@
 """Fixtures of all tests: real Valkey servers, one of each kind per test process, started when a test first needs them."""
 
+import gc
 import sys
 import threading
 import time
@@ -23,6 +24,12 @@ MEASURED = {Path(__file__).parent / folder for folder in ("events", "service")}
 # A slow example on a busy machine is not a failure.
 settings.register_profile("moonstone", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("moonstone")
+
+
+def pytest_collection_finish() -> None:
+    """Exempt the thousands of collected tests and modules from garbage collection, which would visit them again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 def is_measured(item: pytest.Item) -> bool:
