@@ -18,7 +18,20 @@ from tests.ports import free_port, tcp_url
 
 SLOTS = 16384
 """The number of hash slots of every cluster."""
-MEASURED = {Path(__file__).parent / folder for folder in ("events", "service")}
+MEASURED = {
+    Path(__file__).parent / folder
+    for folder in (
+        "events",
+        "service/audit",
+        "service/automation",
+        "service/games",
+        "service/match",
+        "service/repository",
+        "service/subscriptions",
+        "service/usecases",
+        "service/views",
+    )
+}
 """The folders whose tests are traced: they must cover the rules, the log, and the reading and writing of matches."""
 
 # A slow example on a busy machine is not a failure.
