@@ -64,7 +64,7 @@ DEBIAN = command -v $(1) >/dev/null || test "$$(id -u)" != 0 || ! command -v apt
 	{ apt-get -qq update && RUNLEVEL=1 DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends $(1); } >/dev/null
 
 browser: ## install Chromium for the tests of the web client, if this is root on Debian
-	@$(call DEBIAN,chromium) || echo "Chromium could not be installed, so the tests of the web client will be skipped."
+	@$(call DEBIAN,chromium-headless-shell) || echo "Chromium could not be installed, so the tests of the web client will be skipped."
 
 long: $(STAMP) browser ## run the long form of the tests (or of TESTS): more faults, more random inputs, whole matches
 	@$(call DEBIAN,redis-server)

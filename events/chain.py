@@ -5,7 +5,7 @@ from typing import Final
 
 import msgspec
 
-from events.record import Event, Head, MatchId, Version, canonical, decode, digest
+from events.record import Event, Head, MatchId, Version, canonical, decode, digest, encode
 
 FORMATS: Final[Mapping[int, str]] = {1: "moonstone-match/1", 2: "moonstone-match/2"}
 """The formats of match files by number, as the first line names them. Each match keeps the format in which it was created."""
@@ -48,7 +48,17 @@ def seal(head: Head, drafts: Sequence[Draft], at: int, salts: Sequence[str]) -> 
     sealed = []
     for draft, salt in zip(drafts, salts, strict=True):
         version = head.version + 1
-        stored = canonical(Event(version, draft.type, at, draft.by, msgspec.Raw(draft.data), head.hash, salt))
+        stored = encode(
+            Event(
+                version=version,
+                type=draft.type,
+                at=at,
+                by=draft.by,
+                data=msgspec.Raw(draft.data),
+                prev=head.hash,
+                salt=salt,
+            )
+        )
         head = Head(version, digest(stored))
         sealed.append(stored)
     return tuple(sealed), head
@@ -70,7 +80,7 @@ def follow(head: Head, stored: bytes) -> tuple[Event, Head]:
         fault = "other fields than this release knows" if isinstance(error, msgspec.ValidationError) else error
         kind = NewerEvent if _follows(head, stored) else BrokenChain
         raise kind(version, f"no event: {fault}") from error
-    if event.version != version or event.prev != head.hash or canonical(event) != stored:
+    if event.version != version or event.prev != head.hash or encode(event) != stored:
         raise BrokenChain(version, _fault(head, event))
     return event, Head(version, digest(stored))
 

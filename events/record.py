@@ -11,21 +11,22 @@ Version: TypeAlias = int
 """An event's number in its match: from 1, without gaps."""
 
 
-class Event(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
+class Event(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True, kw_only=True):
     """One entry of a match's stream.
 
     `at` is server time in milliseconds and never earlier than that of the event before. `data` depends on `type` and is
     kept as JSON. `prev` is the hash of the event before (for version 1, of the match file's first line). `salt` is 128
-    random bits in hex: with it, a hidden choice cannot be found by hashing all possible choices.
+    random bits in hex: with it, a hidden choice cannot be found by hashing all possible choices. The fields are in the
+    order of the canonical form, so that `encode` need not sort them.
     """
 
-    version: Version
-    type: str
     at: int
     by: str
     data: msgspec.Raw
     prev: str
     salt: str
+    type: str
+    version: Version
 
 
 class Head(msgspec.Struct, frozen=True, gc=False):
@@ -40,6 +41,9 @@ canonical: Final[Callable[[object], bytes]] = msgspec.json.Encoder(order="sorted
 
 All keys are ASCII, for which sorting by code point and by UTF-16 code unit is the same.
 """
+
+encode: Final[Callable[[Event], bytes]] = msgspec.json.Encoder().encode
+"""The same bytes as `canonical` for an event, in less time."""
 
 decode: Final[Callable[[bytes], Event]] = msgspec.json.Decoder(Event).decode
 """Decodes stored bytes to an event.

@@ -12,7 +12,7 @@ from service.errors import Corrupt, Refused, location
 from service.games.protocol import AnyGame, BadOptions
 from service.match.events import MatchCreated
 from service.match.model import Folding, Match
-from service.match.transitions import TRANSITIONS
+from service.match.transitions import transitions
 
 
 class _FirstEvent(msgspec.Struct):
@@ -88,23 +88,25 @@ def fold(match: Match, events: Sequence[bytes]) -> Match:
     if not events:
         return match  # the same object, with its cached properties
     folding = Folding(*astuple(match))
+    head, known = match.head, transitions(match.game)
     for stored in events:
         try:
-            event, head = follow(folding.head, stored)
+            event, head = follow(head, stored)
         except NewerEvent as error:
             raise _too_old(f"a field of the event at version {error.version}") from error
         except BrokenChain as error:
             raise Corrupt(error.version, error.fault) from error
-        transition = TRANSITIONS.get(event.type)
+        transition = known.get(event.type)
         if transition is None:
             raise _too_old(f"the event type {event.type} at version {event.version}")
         try:
-            transition(folding, event)
+            decode, change = transition
+            change(folding, event, decode(event.data))
         except msgspec.ValidationError as error:
             raise _too_old(f"the data of {event.type} at version {event.version}") from error
         except Exception as error:  # a damaged event may make the rules raise anything; only its own match stops
             raise Corrupt(event.version, location(error)) from error
-        folding.head, folding.at = head, event.at
+    folding.head, folding.at = head, event.at
     return Match(*astuple(folding))
 
 

@@ -1,6 +1,7 @@
 """How each event type changes a match: one function for each type."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import Any, Final, TypeAlias, TypeVar
 
 import msgspec
@@ -8,15 +9,18 @@ from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from events.record import Event
-from service.games.protocol import CLOCK, Decision
+from service.games.protocol import CLOCK, AnyGame, Decision
 from service.games.visibility import Seat
 from service.match.events import (
     AbortAsked,
+    Acted,
     ClockExtended,
     MatchAborted,
     MatchResumed,
     MatchScored,
+    MatchStarted,
     MatchSuspended,
+    Rang,
     Resigned,
     SeatFreed,
     SeatHandedOver,
@@ -94,38 +98,18 @@ def _holder(match: Folding, seat: Seat) -> SeatHolder:
     return holder
 
 
-def _decoder(data: type[T]) -> Callable[[msgspec.Raw], T]:
-    return msgspec.json.Decoder(data).decode
-
-
-_taken = _decoder(SeatTaken)
-_left = _decoder(SeatLeft)
-_freed = _decoder(SeatFreed)
-_asked = _decoder(AbortAsked)
-_handed_over = _decoder(SeatHandedOver)
-_resigned = _decoder(Resigned)
-_scored = _decoder(MatchScored)
-_revealed = _decoder(SeedRevealed)
-_extended = _decoder(ClockExtended)
-_aborted = _decoder(MatchAborted)
-_suspended = _decoder(MatchSuspended)
-_resumed = _decoder(MatchResumed)
-
-
 def _require_format_2(match: Folding, value: object) -> None:
     """Check that a match may have an event or a value that format 1 does not have. Format 1 is closed."""
     if match.created.format_number == 1:
         raise ValueError(f"format 1 has no {value}")
 
 
-def _match_started(match: Folding, event: Event) -> None:
-    data = codec(match.game).started(event.data)
+def _match_started(match: Folding, event: Event, data: MatchStarted[Any]) -> None:
     match.status, match.started_at = "running", event.at
     _play(match, event, CLOCK, data.effects, data.draws)
 
 
-def _action(match: Folding, event: Event) -> None:
-    data = codec(match.game).acted(event.data)
+def _action(match: Folding, event: Event, data: Acted[Any, Any]) -> None:
     if data.reason is UNSET:
         if match.abort_asked:
             _no_longer_asks(match, data.seat)
@@ -138,13 +122,11 @@ def _action(match: Folding, event: Event) -> None:
     _play(match, event, data.seat, data.effects, data.draws)
 
 
-def _timer(match: Folding, event: Event) -> None:
-    data = codec(match.game).rang(event.data)
+def _timer(match: Folding, event: Event, data: Rang[Any]) -> None:
     _play(match, event, CLOCK, data.effects, data.draws)
 
 
-def _seat_taken(match: Folding, event: Event) -> None:
-    data = _taken(event.data)
+def _seat_taken(match: Folding, _event: Event, data: SeatTaken) -> None:
     if data.kind == "hosted":
         _require_format_2(match, data.kind)
     seed = None if data.client_seed is UNSET else data.client_seed
@@ -154,18 +136,18 @@ def _seat_taken(match: Folding, event: Event) -> None:
     match.seats = _seated(match, data.seat, holder)
 
 
-def _seat_left(match: Folding, event: Event) -> None:
-    match.seats = _seated(match, _left(event.data).seat, None)
+def _seat_left(match: Folding, _event: Event, data: SeatLeft) -> None:
+    match.seats = _seated(match, data.seat, None)
 
 
-def _seat_freed(match: Folding, event: Event) -> None:
+def _seat_freed(match: Folding, event: Event, data: SeatFreed) -> None:
     _require_format_2(match, event.type)
-    match.seats = _seated(match, _freed(event.data).seat, None)
+    match.seats = _seated(match, data.seat, None)
 
 
-def _abort_asked(match: Folding, event: Event) -> None:
+def _abort_asked(match: Folding, event: Event, data: AbortAsked) -> None:
     _require_format_2(match, event.type)
-    seat = _asked(event.data).seat
+    seat = data.seat
     _holder(match, seat)
     match.abort_asked = tuple(sorted({*match.abort_asked, seat}))
 
@@ -174,8 +156,7 @@ def _no_longer_asks(match: Folding, seat: Seat) -> None:
     match.abort_asked = tuple([other for other in match.abort_asked if other != seat])
 
 
-def _seat_handed_over(match: Folding, event: Event) -> None:
-    data = _handed_over(event.data)
+def _seat_handed_over(match: Folding, event: Event, data: SeatHandedOver) -> None:
     if (match.created.format_number == 1) != (data.reason is UNSET):
         raise ValueError("format 2 has a reason, format 1 has none")
     seat, before = data.seat, _holder(match, data.seat)
@@ -193,60 +174,74 @@ def _seat_handed_over(match: Folding, event: Event) -> None:
     match.banks = (*match.banks[:seat], *match.created.full_banks()[seat : seat + 1], *match.banks[seat + 1 :])
 
 
-def _seat_resigned(match: Folding, event: Event) -> None:
-    seat = _resigned(event.data).seat
+def _seat_resigned(match: Folding, _event: Event, data: Resigned) -> None:
+    seat = data.seat
     _no_longer_asks(match, seat)
     match.seats = _seated(match, seat, replace(_holder(match, seat), resigned=True))
 
 
-def _match_scored(match: Folding, event: Event) -> None:
-    match.outcome = _scored(event.data).outcome
+def _match_scored(match: Folding, event: Event, data: MatchScored) -> None:
+    match.outcome = data.outcome
     match.status, match.ended_at = "finished", event.at
 
 
-def _match_aborted(match: Folding, event: Event) -> None:
-    reason = _aborted(event.data).reason
+def _match_aborted(match: Folding, event: Event, data: MatchAborted) -> None:
+    reason = data.reason
     if reason != "creator-left":
         _require_format_2(match, reason)
     match.status, match.ended_at = "aborted", event.at
 
 
-def _seed_revealed(match: Folding, event: Event) -> None:
-    match.server_seed = _revealed(event.data).server_seed
+def _seed_revealed(match: Folding, _event: Event, data: SeedRevealed) -> None:
+    match.server_seed = data.server_seed
 
 
-def _clock_extended(match: Folding, event: Event) -> None:
-    match.paused += _extended(event.data).ms
+def _clock_extended(match: Folding, _event: Event, data: ClockExtended) -> None:
+    match.paused += data.ms
 
 
-def _match_suspended(match: Folding, event: Event) -> None:
-    _suspended(event.data)
+def _match_suspended(match: Folding, event: Event, _data: MatchSuspended) -> None:
     match.status, match.suspended_at = "suspended", event.at
 
 
-def _match_resumed(match: Folding, event: Event) -> None:
-    _resumed(event.data)
+def _match_resumed(match: Folding, event: Event, _data: MatchResumed) -> None:
     if match.suspended_at is None:
         raise ValueError("the match is not suspended")
     match.status, match.paused, match.suspended_at = "running", match.paused + event.at - match.suspended_at, None
 
 
-TRANSITIONS: Final[Mapping[str, Callable[[Folding, Event], None]]] = {
-    "match_started": _match_started,
-    "action": _action,
-    "default_action": _action,
-    "timer": _timer,
-    "seat_taken": _seat_taken,
-    "seat_left": _seat_left,
-    "seat_freed": _seat_freed,
-    "abort_asked": _abort_asked,
-    "seat_handed_over": _seat_handed_over,
-    "resigned": _seat_resigned,
-    "match_scored": _match_scored,
-    "match_aborted": _match_aborted,
-    "seed_revealed": _seed_revealed,
-    "clock_extended": _clock_extended,
-    "match_suspended": _match_suspended,
-    "match_resumed": _match_resumed,
+Transition: TypeAlias = tuple[Callable[[msgspec.Raw], Any], Callable[[Folding, Event, Any], None]]
+"""The decoder of the data of one event type, and how such an event changes a match."""
+
+
+def _transition(data: type[T], change: Callable[[Folding, Event, T], None]) -> Transition:
+    return msgspec.json.Decoder(data).decode, change
+
+
+_OF_ALL_GAMES: Final[Mapping[str, Transition]] = {
+    "seat_taken": _transition(SeatTaken, _seat_taken),
+    "seat_left": _transition(SeatLeft, _seat_left),
+    "seat_freed": _transition(SeatFreed, _seat_freed),
+    "abort_asked": _transition(AbortAsked, _abort_asked),
+    "seat_handed_over": _transition(SeatHandedOver, _seat_handed_over),
+    "resigned": _transition(Resigned, _seat_resigned),
+    "match_scored": _transition(MatchScored, _match_scored),
+    "match_aborted": _transition(MatchAborted, _match_aborted),
+    "seed_revealed": _transition(SeedRevealed, _seed_revealed),
+    "clock_extended": _transition(ClockExtended, _clock_extended),
+    "match_suspended": _transition(MatchSuspended, _match_suspended),
+    "match_resumed": _transition(MatchResumed, _match_resumed),
 }
-"""Every event type but `match_created`. `fold` itself sets `head` and `at`."""
+
+
+@cache
+def transitions(game: AnyGame) -> Mapping[str, Transition]:
+    """The transition of every event type but `match_created`. `fold` itself sets `head` and `at`."""
+    decoders = codec(game)
+    return {
+        "match_started": (decoders.started, _match_started),
+        "action": (decoders.acted, _action),
+        "default_action": (decoders.acted, _action),
+        "timer": (decoders.rang, _timer),
+        **_OF_ALL_GAMES,
+    }

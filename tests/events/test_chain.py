@@ -40,7 +40,13 @@ def test_sealed_events_can_be_followed_in_order(first: list[Draft], second: list
         event, head = follow(head, stored)
         at = 10 if version <= len(first) else 20
         expected = Event(
-            version, draft.type, at, draft.by, msgspec.Raw(draft.data), hashlib.sha256(previous).hexdigest(), SALT
+            version=version,
+            type=draft.type,
+            at=at,
+            by=draft.by,
+            data=msgspec.Raw(draft.data),
+            prev=hashlib.sha256(previous).hexdigest(),
+            salt=SALT,
         )
         assert event == expected
         assert stored == json.dumps(

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from events.record import Event, canonical, decode, digest
+from events.record import Event, canonical, decode, digest, encode
 
 # RFC 8785, section 3.2.2.2: the two-character escapes, lower-case \u00xx for other controls, all else as it is in UTF-8.
 STRINGS = [
@@ -52,11 +52,13 @@ def test_the_form_is_the_one_that_python_writes_with_sorted_keys(value: object) 
 
 
 def test_an_event_is_stored_in_canonical_form_and_decoded_again() -> None:
-    event = Event(1, "seat_left", 5, "player:ann", msgspec.Raw(b'{"seat":0}'), "p", "s")
+    data = msgspec.Raw(b'{"seat":0}')
+    event = Event(version=1, type="seat_left", at=5, by="player:ann", data=data, prev="p", salt="s")
     stored = canonical(event)
     assert stored == (
         b'{"at":5,"by":"player:ann","data":{"seat":0},"prev":"p","salt":"s","type":"seat_left","version":1}'
     )
+    assert encode(event) == stored
     assert decode(stored) == event
 
 

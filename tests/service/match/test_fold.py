@@ -17,7 +17,7 @@ from service.games.registry import GAMES as REGISTERED
 from service.match.due_times import due_times
 from service.match.fold import begin, fold, step
 from service.match.model import Match, OpenDecision, SeatHolder
-from service.match.transitions import TRANSITIONS
+from service.match.transitions import transitions
 from service.ops.simulate import play
 from tests.service.arena import Arena, one_more
 from tests.service.games.toy.game import TOY
@@ -233,8 +233,9 @@ def test_an_observation_is_computed_once_for_each_viewer() -> None:
         assert match.observation(viewer) is seen
 
 
-def test_every_type_of_the_match_file_has_a_step() -> None:
-    assert set(TRANSITIONS) == {
+@pytest.mark.parametrize("game", REGISTERED.values(), ids=REGISTERED)
+def test_every_type_of_the_match_file_has_a_transition(game: AnyGame) -> None:
+    assert set(transitions(game)) == {
         "seat_taken", "seat_left", "match_started", "action", "default_action", "timer", "seat_handed_over", "resigned",
         "match_scored", "match_aborted", "seed_revealed", "clock_extended", "match_suspended", "match_resumed",
         "seat_freed", "abort_asked",

@@ -95,7 +95,15 @@ def test_the_first_holder_of_a_seat_is_rated_also_if_a_bot_took_it_over(on_timeo
 
 def test_a_seat_leaves_once() -> None:
     events = [
-        Event(number, kind, 0, "worker", msgspec.Raw(canonical({"seat": seat})), "", "")
+        Event(
+            version=number,
+            type=kind,
+            at=0,
+            by="worker",
+            data=msgspec.Raw(canonical({"seat": seat})),
+            prev="",
+            salt="",
+        )
         for number, (kind, seat) in enumerate(
             [("seat_handed_over", 1), ("action", 2), ("resigned", 0), ("resigned", 1)]
         )
