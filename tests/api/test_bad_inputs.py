@@ -193,9 +193,7 @@ def _with_required(case: Case, match: str) -> str:
 def _contents(server: Redis) -> Contents:
     # Requests with bad inputs count in the rate limits too, and are uses of a token.
     counts = re.compile(b"limit:|api:processes|uses:")
-    return {
-        key: (digest, bool(expires)) for key, digest, expires in server.eval(CONTENTS, 0) if not counts.match(key)
-    }
+    return {key: (digest, bool(expires)) for key, digest, expires in server.eval(CONTENTS, 0) if not counts.match(key)}
 
 
 def changed(before: Sequence[Contents], after: Sequence[Contents]) -> Sequence[bytes]:
