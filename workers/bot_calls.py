@@ -5,12 +5,11 @@ from typing import Final, Literal, TypeAlias
 from urllib.parse import urlsplit
 
 from service.automation import bot_calls
-from service.automation.bot_calls import FULL_PAUSE_MS, LONGEST_CALL_MS, MAX_ANSWER_BYTES, Call, KnownBots, Plan
+from service.automation.bot_calls import FULL_PAUSE_MS, Call, KnownBots, Plan
+from service.repository.bot_answers import ATTEMPTS, LONGEST_CALL_MS, MAX_ANSWER_BYTES
 from service.repository.bots import Bot
 from workers.lane import Claimed, Kind, Lane, Slots
 
-ATTEMPTS: Final = 2
-"""How often a call is sent at most, if the first attempt failed in a way that may pass."""
 KEEP_S: Final = 1.0
 """Pause between two renewals of the calls that have no answer yet."""
 FIRST_KEEP_S: Final = 0.2

@@ -13,6 +13,10 @@ _COUNTED: Final = {
     "bot-matches": "new matches of bots alone",
     "sign-ups": "new players",
     "audits": "audits",
+    "account-changes": "changes of the account",
+    "exports": "exports of the account",
+    "recoveries": "recoveries",
+    "wrong-recovery-codes": "wrong recovery codes",
 }
 """What the policies count; all others count requests."""
 REFUSAL_PAUSE_S: Final = 0.1

@@ -58,8 +58,8 @@ OF_MATCHES: Final[Mapping[str, ProblemType]] = {
     "match-rated": ProblemType(
         409,
         "Match rated",
-        "A rated match has only people, is not aborted by agreement, and nobody takes a seat back from a bot in it.",
-        "Play it to its end, or leave it. Matches that are not rated allow all of this.",
+        "In a rated match nobody else seats a bot, nobody takes a seat back from a bot, and it is not aborted by agreement.",
+        "Play it to its end, or leave it. A hosted bot takes a seat with its own token. Matches that are not rated allow all of this.",
     ),
     "bot-deciding": ProblemType(
         409,

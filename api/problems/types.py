@@ -196,7 +196,10 @@ PROBLEM_TYPES: Final[Mapping[str, ProblemType]] = {
         "`GET /v1/me/webhooks/{webhook_id}/deliveries` lists those that are kept.",
     ),
     "player-not-found": ProblemType(
-        404, "Player not found", "No player has this id.", "Use the id of a player as seats and events show it."
+        404,
+        "Player not found",
+        "No player has this id, or the account was erased.",
+        "Use the id of a player as seats and events show it. An erased account stays in matches and on leaderboards, without a page.",
     ),
     "match-not-found": ProblemType(
         404,

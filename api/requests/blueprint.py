@@ -60,15 +60,17 @@ class Answer(NamedTuple):
 class Operation(msgspec.Struct, frozen=True):
     """What a view declares.
 
-    `takes`: where it has input: "json", "query" or both. `repeated`: query parameters that may be repeated. `bucket`:
-    the name of its own rate limit, or None. `scope`: what a token must be for, None if any will do. `problems`: codes,
-    besides those of every request with the same method. `links`: from a status to the operations that its answer leads
-    to, with their parameters.
+    `takes`: where it has input: "json", "query" or both. `repeated`: query parameters that may be repeated.
+    `ignores_query`: a page for people, to whose links other sites add parameters. `bucket`: the name of its own rate
+    limit, or None. `scope`: what a token must be for, None if any will do. `problems`: codes, besides those of every
+    request with the same method. `links`: from a status to the operations that its answer leads to, with their
+    parameters.
     """
 
     inputs: tuple[Input, ...] = ()
     takes: frozenset[str] = frozenset()
     repeated: frozenset[str] = frozenset()
+    ignores_query: bool = False
     headers: tuple[RequestHeader, ...] = ()
     bucket: str | None = None
     knows_caller: bool = False
@@ -187,6 +189,11 @@ class Blueprint(flask.Blueprint):
     def counts_as(bucket: str) -> Callable[[View], View]:
         """Count the requests of a view in a rate limit of their own; with `UNCOUNTED`, in none."""
         return lambda view: _declare(view, bucket=bucket)
+
+    @staticmethod
+    def ignores_query(view: View) -> View:
+        """Ignore all query parameters of a page for people: other sites add theirs to links, for example `?fbclid=`."""
+        return _declare(view, ignores_query=True)
 
     @staticmethod
     def reads(*headers: RequestHeader) -> Callable[[View], View]:

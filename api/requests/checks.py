@@ -175,7 +175,7 @@ def _is_plain_json(request: Request) -> bool:
 
 
 def _check_query(request: Request, operation: Operation) -> None:
-    if not request.query_string:
+    if not request.query_string or operation.ignores_query:
         return
     twice = {name for name, values in request.args.lists() if len(values) > 1} - operation.repeated
     faults = {name: ["Given more than once."] for name in twice}

@@ -6,15 +6,17 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Final
 
-from flask import Blueprint, Response, current_app, request, send_from_directory
+import flask
+from flask import Response, current_app, request, send_from_directory
 from werkzeug.exceptions import PreconditionFailed
 from werkzeug.http import parse_date
 
 from api.http import context
 from api.http.headers import PAGE
+from api.requests.blueprint import Blueprint
 from service.errors import Refused
 
-blueprint: Final = Blueprint("docs", __name__)
+blueprint: Final = flask.Blueprint("docs", __name__)
 
 REFERENCE: Final = "moonstone.reference"
 """The key in `app.extensions` of the functions that return the reference, by format."""
@@ -73,6 +75,7 @@ def openapi() -> Response:
 
 
 @blueprint.get("/docs")
+@Blueprint.ignores_query
 def page() -> Response:
     return Response(
         _PAGE, headers={**_PUBLIC, **PAGE, "Content-Security-Policy": _CSP}, content_type="text/html; charset=utf-8"

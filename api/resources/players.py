@@ -16,13 +16,17 @@ from service.errors import Refused
 from service.repository.ports import LogUnavailable, Player
 from service.subscriptions.frames import NDJSON
 from service.usecases import accounts, erasure, recovery
-from service.usecases.account_export import ExportedAccount, ExportedEnd, ExportedMatch, UnreadableMatch, export
-
-blueprint: Final = Blueprint(
-    "players",
-    description="Accounts.",
-    frames=(ExportedAccount, ExportedMatch, UnreadableMatch, ExportedEnd),
+from service.usecases.account_export import (
+    ExportedAccount,
+    ExportedEnd,
+    ExportedLeftMatch,
+    ExportedMatch,
+    UnreadableMatch,
+    export,
 )
+
+_FRAMES: Final = (ExportedAccount, ExportedMatch, ExportedLeftMatch, UnreadableMatch, ExportedEnd)
+blueprint: Final = Blueprint("players", description="Accounts.", frames=_FRAMES)
 
 
 class NewPlayerSchema(strict_fields.Schema):
@@ -151,11 +155,10 @@ def renew_recovery_code() -> Response:
 
 _EXPORT: Final = {
     "type": "array",
-    "description": "One JSON value per line: an `ExportedAccount`, then an `ExportedMatch` or an `UnreadableMatch` for each match, "
-    "newest first, and finally an `ExportedEnd`. An export without it was interrupted.",
-    "items": {
-        "oneOf": [ref("ExportedAccount"), ref("ExportedMatch"), ref("UnreadableMatch"), ref("ExportedEnd")],
-    },
+    "description": "One JSON value per line: an `ExportedAccount`, then an `ExportedMatch` for each match, newest first, "
+    "an `ExportedLeftMatch` for each in which the player had a seat only before its start, and finally an `ExportedEnd`. For a match "
+    "that cannot be read there is an `UnreadableMatch`. An export without `ExportedEnd` was interrupted.",
+    "items": {"oneOf": [ref(frame.__name__) for frame in _FRAMES]},
 }
 
 
@@ -166,7 +169,7 @@ _EXPORT: Final = {
 def export_player() -> Response:
     """Download what is stored of the player: the account, and every match with the events and commands of the player.
 
-    Everything is as the player's own seat sees it. Matches that the player left before they began are not part of it.
+    Everything is as the player's own seat sees it; of a match that the player left before its start, as a spectator.
     The download counts as a stream while it lasts. The number of exports of a player is limited.
     """
     admission.admit_export()

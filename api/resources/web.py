@@ -106,6 +106,7 @@ POLICY: Final = _policy(_INDEX.content.decode())
 
 
 @blueprint.get("/")
+@Blueprint.ignores_query
 def page() -> Response:
     return _send(_INDEX, **{**PAGE, "Cache-Control": "no-cache", "Content-Security-Policy": POLICY})
 

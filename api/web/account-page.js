@@ -8,8 +8,6 @@ import { Failure, useTask } from "./task.js";
 import { Tokens } from "./token-list.js";
 import { t } from "./words.js";
 
-/** @import { Session } from "./session.js" */
-
 export function AccountPage() {
   const isErased = useSignal(false);
   const player = session.value?.player;
@@ -42,7 +40,8 @@ function Name({ name }) {
     isChanged.value = false;
     task.run(async () => {
       const player = await patch("/v1/me", { name: wanted });
-      keep({ .../** @type {Session} */ (session.value), player });
+      const now = session.value;
+      if (now !== null && now.player.id === player.id) keep({ ...now, player });
       isChanged.value = true;
     });
   };

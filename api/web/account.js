@@ -3,7 +3,8 @@ import { signal, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { CopyField } from "./copy.js";
 import { html } from "./html.js";
-import { session, wasEnded } from "./session.js";
+import { acknowledgeEnd, session, wasEnded } from "./session.js";
+import { Failure, useTask } from "./task.js";
 import { recover, signOut, signUp, useToken } from "./tokens.js";
 import { t } from "./words.js";
 
@@ -35,7 +36,7 @@ export function Account() {
 export const SessionEnded = () =>
   html`<div role="status">
     ${wasEnded.value &&
-    html`<p class="notice">${t("session_ended")} <button type="button" class="plain" onClick=${() => (wasEnded.value = false)}>${t("close")}</button></p>`}
+    html`<p class="notice">${t("session_ended")} <button type="button" class="plain" onClick=${acknowledgeEnd}>${t("close")}</button></p>`}
   </div>`;
 
 /** The dialog: a name for a new player, or a recovery code or token of one; after a sign-up its recovery code. */
@@ -85,31 +86,22 @@ function Return({ back, done }) {
 
 /** A form with one field, `answer`. @param {{ title: string, children: unknown, cancel: () => void, ask: (answer: string) => Promise<void> }} props */
 function Question({ title, children, cancel, ask }) {
-  const problem = useSignal(/** @type {Error | null} */ (null));
-  const isSent = useSignal(false);
+  const task = useTask();
   const form = useRef(/** @type {HTMLFormElement | null} */ (null));
   useEffect(() => form.current?.querySelector("input")?.focus(), []);
   /** @param {SubmitEvent} event */
-  const submit = async (event) => {
+  const submit = (event) => {
     event.preventDefault();
-    if (isSent.value) return; // each sign-up would make another player
-    isSent.value = true;
-    problem.value = null;
-    try {
-      await ask(String(new FormData(/** @type {HTMLFormElement} */ (form.current)).get("answer")).trim());
-    } catch (error) {
-      problem.value = /** @type {Error} */ (error);
-    } finally {
-      isSent.value = false;
-    }
+    // Only once at a time: each sign-up would make another player.
+    task.run(() => ask(String(new FormData(/** @type {HTMLFormElement} */ (form.current)).get("answer")).trim()));
   };
   return html`<form ref=${form} onSubmit=${submit}>
     <h2 id="sign-up">${title}</h2>
     ${children}
-    <div role="alert">${problem.value && html`<p class="problem">${problem.value.message}</p>`}</div>
+    <${Failure} task=${task} />
     <div class="row end">
       <button type="button" class="plain" onClick=${cancel}>${t("cancel")}</button>
-      <button class="primary" aria-disabled=${isSent.value}>${t("go_on")}</button>
+      <button class="primary" aria-disabled=${task.isBusy.value}>${t("go_on")}</button>
     </div>
   </form>`;
 }

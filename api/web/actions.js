@@ -159,7 +159,7 @@ function Sentences({ choice, isOpen }) {
     </label>`}
     <ul class="sentences">
       ${found.slice(0, shown.value).map(
-        ({ action, text }) => html`<li key=${text}><${Sentence} choice=${choice} action=${action} text=${text} isOpen=${isOpen} /></li>`,
+        ({ action, text }) => html`<li key=${JSON.stringify(action)}><${Sentence} choice=${choice} action=${action} text=${text} isOpen=${isOpen} /></li>`,
       )}
     </ul>
     ${rest > 0 &&
@@ -211,6 +211,8 @@ function Confirm({ choice, isOpen }) {
 function Items({ choice, field, pattern }) {
   const chosen = new Set(choice.picks.value.filter((one) => one.field === field).map((one) => one.value));
   /** @param {string} item */
+  const mayToggle = (item) => chosen.has(item) || chosen.size < pattern.max;
+  /** @param {string} item */
   const toggle = (item) => {
     const picks = choice.picks.value;
     choice.picks.value = chosen.has(item)
@@ -226,8 +228,8 @@ function Items({ choice, field, pattern }) {
           class="chip"
           key=${item}
           aria-pressed=${chosen.has(item)}
-          disabled=${!chosen.has(item) && chosen.size >= pattern.max}
-          onClick=${() => toggle(item)}
+          aria-disabled=${!mayToggle(item)}
+          onClick=${() => mayToggle(item) && toggle(item)}
         >
           ${titleOf({ field, value: item })}
         </button>`,

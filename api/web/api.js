@@ -1,6 +1,6 @@
 /** Requests to the API: the token, the language, problem documents as errors, and repeated commands. */
-import { signal } from "@preact/signals";
-import { catchUp, forget, session } from "./session.js";
+import { effect, signal } from "@preact/signals";
+import { catchUp, forget, me, session } from "./session.js";
 import { language, t } from "./words.js";
 
 /** @import { ProblemDocument } from "./types.d.ts" */
@@ -16,7 +16,11 @@ import { language, t } from "./words.js";
  * @property {number} ms
  * @property {unknown} value what was received
  */
-/** @typedef {{ body?: unknown, key?: string, accept?: string, signal?: AbortSignal, token?: string }} Options `token`: in place of this browser's */
+/** @typedef {string | undefined} PlayerId undefined for nobody */
+/**
+ * @typedef {{ body?: unknown, key?: string, accept?: string, signal?: AbortSignal, token?: string, player?: PlayerId }} Options
+ *   `token`: in place of this browser's; `player`: whose request this is, by default that of who is signed in now
+ */
 
 const KEPT = 100;
 /** An answer takes milliseconds. A request without one for this long met a network that is gone. */
@@ -24,7 +28,7 @@ const LONGEST_MS = 10_000;
 /** Conflicts that pass by themselves: other commands were first, or a bot is about to move. */
 const REPEATABLE = new Set(["version-conflict", "bot-deciding"]);
 /** Fields of bodies that let others in. */
-const SECRETS = new Set(["token", "recovery_code"]);
+const SECRETS = new Set(["token", "recovery_code", "join_code"]);
 const REPEAT_MS = 30_000;
 const LONGEST_WAIT_MS = 5_000;
 
@@ -34,6 +38,10 @@ export const BASE = new URL(".", document.baseURI).href.replace(/\/$/, "");
 /** The latest exchanges, oldest first. @type {import("@preact/signals").Signal<readonly Exchange[]>} */
 export const exchanges = signal([]);
 let counted = 0;
+effect(() => {
+  void me.value;
+  exchanges.value = []; // they may have what only the former player may see
+});
 
 /** A refusal of the service. The message says what is wrong, in the language of the page where the service knows it. */
 export class Problem extends Error {
@@ -59,12 +67,24 @@ export class Unreachable extends Error {
   }
 }
 
+/** Somebody else is signed in by now, for whom the request was not meant. */
+export class OtherPlayer extends Error {
+  constructor() {
+    super(t("other_player"));
+  }
+}
+
 /** Whether the same request may succeed later without a change. @param {unknown} error */
 export const isTransient = (error) => error instanceof Unreachable || (error instanceof Problem && error.isTransient);
 
-/** @param {Omit<Exchange, "number">} exchange */
-export function record(exchange) {
-  exchanges.value = [...exchanges.value.slice(1 - KEPT), { number: (counted += 1), ...exchange }];
+/**
+ * Keep an exchange for the panel, if its player is still signed in. A person might share what the panel shows by accident, so
+ * it has no secrets.
+ * @param {Omit<Exchange, "number">} exchange @param {PlayerId} player
+ */
+export function record({ body, value, ...others }, player) {
+  if (player !== me.value) return;
+  exchanges.value = [...exchanges.value.slice(1 - KEPT), { ...others, number: (counted += 1), body: withoutSecrets(body), value: withoutSecrets(value) }];
 }
 
 /**
@@ -73,9 +93,11 @@ export function record(exchange) {
  * @param {string} path begins with /v1
  * @param {Options} [options]
  * @returns {Promise<Response>} a successful one
+ * @throws {OtherPlayer} if `player` is not signed in any more; then nothing is sent for another one
  */
 export async function send(method, path, options = {}) {
-  const { body, key, accept = "application/json", signal, token = session.value?.token ?? null } = options;
+  const { body, key, accept = "application/json", signal, player = me.value, token = session.value?.token ?? null } = options;
+  if (options.token === undefined && player !== me.value) throw new OtherPlayer();
   /** @type {Record<string, string>} */
   const headers = { Accept: accept, "Accept-Language": language.value };
   if (token !== null) headers.Authorization = `Bearer ${token}`;
@@ -93,7 +115,8 @@ export async function send(method, path, options = {}) {
   const problem = await problemOf(response);
   if (problem.code === "token-invalid" && token !== null && options.token === undefined) {
     catchUp();
-    if (session.value !== null && session.value.token !== token) return send(method, path, options); // it was renewed meanwhile
+    if (player !== me.value) throw new OtherPlayer();
+    if (session.value !== null && session.value.token !== token) return send(method, path, { ...options, player }); // it was renewed meanwhile
     forget(token, { refused: true });
   }
   throw problem;
@@ -112,12 +135,9 @@ async function problemOf(response) {
   }
 }
 
-/** What the panel shows of a body: a person might share it by accident, so it has no secrets. @param {any} body */
-function withoutSecrets(body) {
-  if (typeof body !== "object" || body === null) return body;
-  const hidden = Object.keys(body).filter((name) => SECRETS.has(name));
-  return hidden.length === 0 ? body : { ...body, ...Object.fromEntries(hidden.map((name) => [name, "…"])) };
-}
+/** A value without the secrets anywhere in it. @param {unknown} value @returns {unknown} */
+const withoutSecrets = (value) =>
+  value === undefined ? undefined : JSON.parse(JSON.stringify(value, (name, part) => (SECRETS.has(name) && part !== null ? "…" : part)));
 
 /**
  * Send a request and record it.
@@ -126,7 +146,8 @@ function withoutSecrets(body) {
  */
 async function exchange(method, path, options = {}) {
   const began = performance.now();
-  const noted = { kind: /** @type {const} */ ("request"), method, path, body: withoutSecrets(options.body), key: options.key ?? null };
+  const player = me.value;
+  const noted = { kind: /** @type {const} */ ("request"), method, path, body: options.body, key: options.key ?? null };
   const spent = () => Math.round(performance.now() - began);
   const late = AbortSignal.timeout(LONGEST_MS);
   const signal = options.signal === undefined ? late : AbortSignal.any([options.signal, late]);
@@ -135,10 +156,10 @@ async function exchange(method, path, options = {}) {
     const text = await response.text();
     const isJson = response.headers.get("Content-Type")?.startsWith("application/json");
     const value = text === "" ? null : isJson ? JSON.parse(text) : text;
-    record({ ...noted, status: response.status, ms: spent(), value: withoutSecrets(value) });
+    record({ ...noted, status: response.status, ms: spent(), value }, player);
     return value;
   } catch (error) {
-    if (error instanceof Problem) record({ ...noted, status: error.status, ms: spent(), value: error.document });
+    if (error instanceof Problem) record({ ...noted, status: error.status, ms: spent(), value: error.document }, player);
     if (late.aborted && !options.signal?.aborted) throw new Unreachable();
     throw error;
   }
@@ -155,15 +176,15 @@ const newKey = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), (byt
 
 /**
  * Send a command that the service applies once, however often it is sent: it is repeated while nothing is known about its
- * outcome, with the same key.
- * @param {string} path @param {unknown} [body] @returns {Promise<any>}
+ * outcome, with the same key and for the same player.
+ * @param {string} path @param {unknown} [body] @param {PlayerId} [player] @returns {Promise<any>}
  */
-export async function command(path, body = {}) {
+export async function command(path, body = {}, player = me.value) {
   const key = newKey();
   const latest = performance.now() + REPEAT_MS;
   for (let wait = 250; ; wait = Math.min(2 * wait, LONGEST_WAIT_MS)) {
     try {
-      return await exchange("POST", path, { body, key });
+      return await exchange("POST", path, { body, key, player });
     } catch (error) {
       const pause = (error instanceof Problem && error.retryMs) || wait;
       if (!isTransient(error) || pause > LONGEST_WAIT_MS || performance.now() + pause > latest) throw error;

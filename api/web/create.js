@@ -2,12 +2,14 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { needPlayer } from "./account.js";
-import { command } from "./api.js";
+import { get } from "./api.js";
 import { games, readGame, readGames, textOf } from "./games.js";
 import { html } from "./html.js";
+import { createAndJoin } from "./joining.js";
+import { me } from "./session.js";
 import { t } from "./words.js";
 
-/** @import { Game, Schema } from "./types.d.ts" */
+/** @import { Game, PublicBot, Schema } from "./types.d.ts" */
 /** @typedef {{ seats: number, bots: readonly string[], options: Record<string, unknown>, clock: object | null | undefined, private: boolean, rated: boolean }} Draft */
 
 const CLOCKS = [
@@ -18,6 +20,9 @@ const CLOCKS = [
   { name: "bank_ten", clock: { bank_seconds: 600, increment_seconds: 10 } },
   { name: "none", clock: null },
 ];
+
+/** Hosted bots to choose from, the longest page of the API. */
+const MOST_HOSTED = 200;
 
 /** @param {{ query: URLSearchParams }} props */
 export function Create({ query }) {
@@ -38,7 +43,7 @@ export function Create({ query }) {
   };
   useEffect(() => {
     readGames()
-      .then(() => choose(chosen.value ?? games.value[0]?.id ?? ""))
+      .then(() => choose((games.value.find(({ id }) => id === chosen.value) ?? games.value[0])?.id ?? ""))
       .catch((error) => (problem.value = error));
   }, []);
   return html`
@@ -61,6 +66,12 @@ function Details({ game, problem }) {
   const usual = game.seats.find((count) => count > 1) ?? game.seats[0] ?? 1;
   const draft = useSignal(/** @type {Draft} */ ({ seats: usual, bots: [], options: {}, clock: undefined, private: false, rated: false }));
   const isSent = useSignal(false);
+  const hosted = useSignal(/** @type {readonly PublicBot[]} */ ([]));
+  useEffect(() => {
+    get(`/v1/bots?limit=${MOST_HOSTED}`).then((page) => (hosted.value = page.hosted), () => {}); // the game's own bots are there without it
+  }, []);
+  /** @param {PublicBot} bot */
+  const maySeat = ({ games, seating, owner }) => games.includes(game.id) && (seating === "everyone" || owner === me.value);
   /** @param {Partial<Draft>} part */
   const set = (part) => (draft.value = { ...draft.value, ...part });
   const { seats, bots, options } = draft.value;
@@ -71,12 +82,11 @@ function Details({ game, problem }) {
     event.preventDefault();
     if (isSent.value || !(await needPlayer())) return;
     isSent.value = true;
+    problem.value = null;
     try {
       const { clock, ...rest } = draft.value;
       const rated = rest.rated && mayBeRated;
-      const { id } = await command("/v1/matches", { game: game.id, ...rest, rated, bots: filled, ...(clock !== undefined && { clock }) });
-      await command(`/v1/matches/${id}/seats`);
-      location.hash = `#/match/${id}`;
+      await createAndJoin({ game: game.id, ...rest, rated, bots: filled, ...(clock !== undefined && { clock }) });
     } catch (error) {
       problem.value = /** @type {Error} */ (error);
       scrollTo(0, 0);
@@ -97,6 +107,9 @@ function Details({ game, problem }) {
         <select value=${bots[index] ?? ""} onChange=${change}>
           <option value="">${t("for_person")}</option>
           ${game.bots.map((bot) => html`<option key=${bot} value=${bot}>${t("the_bot", { name: bot })}</option>`)}
+          ${hosted.value
+            .filter(maySeat)
+            .map(({ id, name, owner_name: owner }) => html`<option key=${id} value=${id}>${t("hosted_bot", { name, owner: owner ?? t("someone") })}</option>`)}
         </select>
       </label>`;
     })}

@@ -7,6 +7,7 @@ import { html } from "./html.js";
 import { RatingChange, useRatingChanges } from "./ratings.js";
 import { Holder, SeatMark } from "./seats.js";
 import { me } from "./session.js";
+import { Failure, useTask } from "./task.js";
 import { t } from "./words.js";
 
 /** @import { Game, Match, Outcome } from "./types.d.ts" */
@@ -14,20 +15,14 @@ import { t } from "./words.js";
 
 /** @param {{ live: Live, match: Match }} props */
 export function Ending({ live, match }) {
-  const problem = useSignal(/** @type {Error | null} */ (null));
+  const task = useTask();
   const player = me.value;
   const hadSeat = match.seats.some((seat) => player !== undefined && (seat.player === player || seat.former === player));
-  const playAgain = async () => {
-    try {
-      location.hash = `#/match/${await live.rematch()}`;
-    } catch (error) {
-      problem.value = /** @type {Error} */ (error);
-    }
-  };
+  const playAgain = () => task.run(async () => void (location.hash = `#/match/${await live.rematch()}`));
   return html`<section class="card" aria-labelledby="ending">
     <h2 id="ending">${match.outcome === null ? t("aborted_match") : t("result")}</h2>
     ${match.outcome !== null && html`<${Result} match=${match} outcome=${match.outcome} />`}
-    <div role="alert">${problem.value && html`<p class="problem">${problem.value.message}</p>`}</div>
+    <${Failure} task=${task} />
     <div class="row">
       ${hadSeat && match.outcome !== null && html`<button type="button" class="primary" onClick=${playAgain}>${t("rematch")}</button>`}
       <a class="button" href=${`#/replay/${match.id}`}>${t("replay")}</a>

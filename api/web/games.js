@@ -22,7 +22,7 @@ export const titleOfGame = (id) => games.value.find((game) => game.id === id)?.t
 export function readGame(id) {
   const known = pages.get(id);
   if (known !== undefined) return known;
-  const page = get(`/v1/games/${encodeURIComponent(id)}`);
+  const page = get(`/v1/games/${id}`);
   pages.set(id, page);
   page.catch(() => pages.delete(id)); // so that it is read again
   return page;

@@ -1,16 +1,15 @@
 /** The leaderboard of a game. */
-import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { get } from "./api.js";
-import { games, readGames, titleOfGame } from "./games.js";
+import { games, readGames } from "./games.js";
 import { html } from "./html.js";
+import { More, usePages } from "./pages.js";
 import { uncertainty } from "./ratings.js";
 import { PlayerName } from "./seats.js";
 import { me } from "./session.js";
 import { Failure, useTask } from "./task.js";
 import { t } from "./words.js";
 
-/** @import { Leader, Leaderboard } from "./types.d.ts" */
+/** @import { Leaderboard } from "./types.d.ts" */
 
 const PAGE = 50;
 /** Whom a leaderboard lists; "" for all. */
@@ -21,7 +20,8 @@ export function LeaderboardPage({ id, query }) {
   const kind = query.get("kind") ?? "";
   const task = useTask();
   useEffect(() => void task.run(readGames), []);
-  return html`<h1 tabindex="-1">${t("leaderboard_of", { game: titleOfGame(id) })}</h1>
+  const title = games.value.find((game) => game.id === id)?.title;
+  return html`<h1 tabindex="-1">${title === undefined ? t("leaderboard") : t("leaderboard_of", { game: title })}</h1>
     <${Failure} task=${task} />
     <nav class="row" aria-label=${t("filter_game")}>
       ${games.value.map((game) => html`<a class="button" key=${game.id} href=${address(game.id, kind)} aria-current=${game.id === id ? "page" : undefined}>${game.title}</a>`)}
@@ -40,22 +40,13 @@ const address = (game, kind) => `#/leaderboard/${game}${kind && `?kind=${kind}`}
 
 /** @param {{ game: string, kind: string }} props */
 function Board({ game, kind }) {
-  const players = useSignal(/** @type {readonly Leader[] | null} */ (null));
-  const next = useSignal(/** @type {string | null} */ (null));
-  const task = useTask();
-  const read = () =>
-    task.run(async () => {
-      const query = new URLSearchParams({ limit: String(PAGE), ...(kind && { kind }), ...(next.value && { cursor: next.value }) });
-      /** @type {Leaderboard} */
-      const page = await get(`/v1/games/${encodeURIComponent(game)}/leaderboard?${query}`);
-      players.value = [...(players.value ?? []), ...page.players];
-      next.value = page.next;
-    });
-  useEffect(() => void read(), []);
-  return html`<${Failure} task=${task} />
-    ${players.value?.length === 0 && html`<p>${t("nobody_listed")}</p>`}
-    ${players.value !== null &&
-    players.value.length > 0 &&
+  const address = `/v1/games/${game}/leaderboard?${new URLSearchParams({ limit: String(PAGE), ...(kind && { kind }) })}`;
+  const pages = usePages(() => address, (page) => /** @type {Leaderboard} */ (page).players);
+  useEffect(() => void pages.restart(), []);
+  const players = pages.items.value;
+  return html`${players?.length === 0 && html`<p>${t("nobody_listed")}</p>`}
+    ${players !== null &&
+    players.length > 0 &&
     html`<table class="leaders">
       <thead>
         <tr>
@@ -64,7 +55,7 @@ function Board({ game, kind }) {
         </tr>
       </thead>
       <tbody>
-        ${players.value.map(
+        ${players.map(
           (one) => html`<tr key=${one.player} class=${one.player === me.value ? "mine" : ""}>
             <td>${one.rank}</td>
             <th scope="row"><${PlayerName} player=${one.player} name=${one.name} kind=${one.kind} /></th>
@@ -75,5 +66,5 @@ function Board({ game, kind }) {
         )}
       </tbody>
     </table>`}
-    ${next.value !== null && html`<button type="button" class="plain" onClick=${read}>${t("more")}</button>`}`;
+    <${More} pages=${pages} />`;
 }

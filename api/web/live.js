@@ -1,6 +1,6 @@
 /** A match as it goes on: its newest version, picture and legal list. It reconnects without losing its place. */
 import { batch, signal } from "@preact/signals";
-import { command, get, isTransient, post, Problem, Unreachable } from "./api.js";
+import { command, get, isTransient, OtherPlayer, post, Problem, Unreachable } from "./api.js";
 import { setServerTime } from "./clocks.js";
 import { coalesced } from "./coalesced.js";
 import { forget, me, session } from "./session.js";
@@ -116,7 +116,7 @@ export function watch(id) {
 
   /** @param {unknown} error */
   function refuse(error) {
-    if (closed.signal.aborted) return;
+    if (closed.signal.aborted || error instanceof OtherPlayer) return; // for another player, all is read anew
     problem.value = error instanceof Error ? error : new Error(String(error));
   }
 
@@ -198,8 +198,10 @@ export function watch(id) {
     },
     /** A command about seats, such as `leave`; then the match is read again. @param {string} name @param {object} [body] */
     async change(name, body = {}) {
-      match.value = await command(`${path}/${name}`, body);
-      await start();
+      const player = me.value;
+      const changed = await command(`${path}/${name}`, body);
+      if (me.value === player) match.value = changed;
+      start();
     },
     /** Play once more: the id of the new match. @returns {Promise<string>} */
     rematch: async () => (await post(`${path}/rematch`)).id,

@@ -2,11 +2,13 @@
 import { useSignal, useSignalEffect } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { needPlayer } from "./account.js";
-import { command, get } from "./api.js";
 import { games, readGames } from "./games.js";
 import { html } from "./html.js";
+import { createAndJoin } from "./joining.js";
 import { Row } from "./match-row.js";
 import { isMyTurn, mine, readMine } from "./notices.js";
+import { More, usePages } from "./pages.js";
+import { Failure, useTask } from "./task.js";
 import { t } from "./words.js";
 
 /** @import { GameSummary, OwnMatch, Summary } from "./types.d.ts" */
@@ -14,16 +16,18 @@ import { t } from "./words.js";
 const REFRESH_MS = 5_000;
 const PAGE = 20;
 const SPEEDS = ["minutes", "hours", "days"];
+/** Ratings between which a person may choose; a new player has 1000. */
+const RATINGS = ["800", "900", "1000", "1100", "1200", "1400"];
 
 export function Lobby() {
-  const problem = useSignal(/** @type {Error | null} */ (null));
+  const task = useTask();
   useEffect(() => {
-    readGames().catch((error) => (problem.value = error));
+    task.run(readGames);
     readMine();
   }, []);
   return html`
     <h1 tabindex="-1">${t("lobby")}</h1>
-    <div role="alert">${problem.value && html`<p class="problem">${problem.value.message}</p>`}</div>
+    <${Failure} task=${task} />
     ${mine.value.length > 0 && html`<${Mine} />`}
     <${Games} />
     <${Matches} status="open" title=${t("waiting_matches")} empty=${t("none_waiting")} hasFilters />
@@ -51,28 +55,17 @@ function noteOf(match) {
 
 /** A card for each game, with which a person plays at once. */
 function Games() {
-  const problem = useSignal(/** @type {Error | null} */ (null));
-  const busy = useSignal(/** @type {string | null} */ (null));
+  const task = useTask();
   /** @param {GameSummary} game */
-  const playBots = async (game) => {
-    if (busy.value !== null || !(await needPlayer())) return;
-    busy.value = game.id;
-    problem.value = null;
-    try {
+  const playBots = (game) =>
+    task.run(async () => {
       const seats = game.seats.find((count) => count > 1) ?? 1;
       const bot = game.bots.find((name) => name !== "random") ?? game.bots[0];
-      const { id } = await command("/v1/matches", { game: game.id, seats, bots: Array(seats - 1).fill(bot), private: true });
-      await command(`/v1/matches/${id}/seats`);
-      location.hash = `#/match/${id}`;
-    } catch (error) {
-      problem.value = /** @type {Error} */ (error);
-    } finally {
-      busy.value = null;
-    }
-  };
+      if (await needPlayer()) await createAndJoin({ game: game.id, seats, bots: Array(seats - 1).fill(bot), private: true });
+    });
   return html`<section aria-labelledby="games">
     <h2 id="games">${t("play")}</h2>
-    <div role="alert">${problem.value && html`<p class="problem">${problem.value.message}</p>`}</div>
+    <${Failure} task=${task} />
     <ul class="games">
       ${games.value.map(
         (game) => html`<li class="card game" key=${game.id}>
@@ -83,7 +76,7 @@ function Games() {
             <a href=${`#/leaderboard/${game.id}`} aria-label=${t("leaderboard_of", { game: game.title })}>${t("leaderboard")}</a>
           </p>
           <div class="row">
-            <button type="button" class="primary" aria-disabled=${busy.value !== null} onClick=${() => playBots(game)}>${t("play_bots")}</button>
+            <button type="button" class="primary" aria-disabled=${task.isBusy.value} onClick=${() => playBots(game)}>${t("play_bots")}</button>
             <a class="button" href=${`#/new?game=${game.id}`}>${t("new_match")}</a>
           </div>
         </li>`,
@@ -94,59 +87,30 @@ function Games() {
 
 /** @param {{ status: string, title: string, empty: string, hasFilters?: boolean }} props */
 function Matches({ status, title, empty, hasFilters = false }) {
-  const matches = useSignal(/** @type {readonly Summary[] | null} */ (null));
-  const next = useSignal(/** @type {string | null} */ (null));
-  const problem = useSignal(/** @type {Error | null} */ (null));
   const filters = useSignal(/** @type {Record<string, string>} */ ({}));
-  const pages = useSignal(1);
-
   const isOpen = status === "open";
-  /** Not one of the player's own that go on, which are listed above. @param {Summary} match */
-  const isForeign = (match) => mine.value.every((one) => one.id !== match.id);
   const query = () => new URLSearchParams({ status, limit: String(PAGE), ...(isOpen && { free_seats: "1" }), ...filters.value });
-  const read = async () => {
-    const asked = String(query());
-    try {
-      const page = await get(`/v1/matches?${asked}`);
-      if (asked !== String(query())) return;
-      matches.value = page.matches.filter(isForeign);
-      next.value = page.next;
-      pages.value = 1;
-      problem.value = null;
-    } catch (error) {
-      problem.value = /** @type {Error} */ (error);
-    }
-  };
-  const readMore = async () => {
-    try {
-      const page = await get(`/v1/matches?${query()}&cursor=${next.value}`);
-      matches.value = [...(matches.value ?? []), ...page.matches.filter(isForeign)];
-      next.value = page.next;
-      pages.value += 1;
-    } catch (error) {
-      problem.value = /** @type {Error} */ (error);
-    }
-  };
+  const pages = usePages(() => `/v1/matches?${query()}`, (page) => /** @type {readonly Summary[]} */ (page.matches));
   useSignalEffect(() => {
     void filters.value;
-    void mine.value;
-    read();
+    pages.restart();
   });
   useEffect(() => {
     // Once more pages are shown, they stay as they are.
-    const timer = setInterval(() => !document.hidden && pages.value === 1 && read(), REFRESH_MS);
+    const timer = setInterval(() => document.hidden || pages.isBusy.value || pages.count.value > 1 || pages.restart(), REFRESH_MS);
     return () => clearInterval(timer);
   }, []);
+  // The player's own that go on are listed above.
+  const shown = pages.items.value?.filter((match) => mine.value.every((one) => one.id !== match.id));
   const heading = `${status}-matches`;
   return html`<section aria-labelledby=${heading}>
     <h2 id=${heading}>${title}</h2>
     ${hasFilters && html`<${Filters} filters=${filters} />`}
-    <div role="status">${problem.value && html`<p class="problem">${problem.value.message}</p>`}</div>
-    ${matches.value?.length === 0 && html`<p class="soft">${empty}</p>`}
+    ${shown?.length === 0 && html`<p class="soft">${empty}</p>`}
     <ul class="matches">
-      ${(matches.value ?? []).map((match) => html`<li key=${match.id}><${Row} match=${match} /></li>`)}
+      ${(shown ?? []).map((match) => html`<li key=${match.id}><${Row} match=${match} /></li>`)}
     </ul>
-    ${next.value !== null && html`<button type="button" class="plain" onClick=${readMore}>${t("more")}</button>`}
+    <${More} pages=${pages} />
   </section>`;
 }
 
@@ -173,5 +137,6 @@ function Filters({ filters }) {
     ${select("speed", SPEEDS.map((speed) => [speed, t(/** @type {any} */ (`speed_${speed}`))]))}
     ${select("bots", [["true", t("with_bots")], ["false", t("without_bots")]])}
     ${select("rated", [["true", t("only_rated")], ["false", t("not_rated")]])}
+    ${["rating_from", "rating_to"].map((name) => select(name, RATINGS.map((rating) => [rating, rating])))}
   </div>`;
 }

@@ -4,6 +4,7 @@ import { effect, signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { Account, SessionEnded, SignUp } from "./account.js";
 import { html } from "./html.js";
+import { later } from "./later.js";
 import { turns } from "./notices.js";
 import { keepValid } from "./tokens.js";
 import { language, LANGUAGES, speak, t } from "./words.js";
@@ -12,27 +13,26 @@ import { language, LANGUAGES, speak, t } from "./words.js";
 
 const NAME = "Moonstone";
 
-/** The pages, which are loaded when they are first shown; "" is the lobby. @type {Record<string, () => Promise<Function>>} */
-const LATER = {
-  "": () => import("./lobby.js").then((module) => module.Lobby),
-  account: () => import("./account-page.js").then((module) => module.AccountPage),
-  leaderboard: () => import("./leaderboard.js").then((module) => module.LeaderboardPage),
-  match: () => import("./table.js").then((module) => module.Table),
-  new: () => import("./create.js").then((module) => module.Create),
-  player: () => import("./player-page.js").then((module) => module.PlayerPage),
-  rules: () => import("./rules-page.js").then((module) => module.RulesPage),
-  replay: () => import("./replay-page.js").then((module) => module.ReplayPage),
+/** The pages; "" is the lobby. @type {Record<string, Function>} */
+const PAGES = {
+  "": later(() => import("./lobby.js").then((module) => module.Lobby)),
+  account: later(() => import("./account-page.js").then((module) => module.AccountPage)),
+  leaderboard: later(() => import("./leaderboard.js").then((module) => module.LeaderboardPage)),
+  match: later(() => import("./table.js").then((module) => module.Table)),
+  new: later(() => import("./create.js").then((module) => module.Create)),
+  player: later(() => import("./player-page.js").then((module) => module.PlayerPage)),
+  rules: later(() => import("./rules-page.js").then((module) => module.RulesPage)),
+  replay: later(() => import("./replay-page.js").then((module) => module.ReplayPage)),
 };
+/** Ids have only these characters: no text from an address can lead a request elsewhere. */
+const ID = /^[\w-]*$/;
+
 /** `#/match/ID?code=CODE` and the like; the lobby for any other. @returns {Route} */
 function read() {
   const [path = "", query] = location.hash.replace(/^#\/?/, "").split("?");
   const [page = "", id = ""] = path.split("/");
-  const lobby = { page: "", id: "", query: new URLSearchParams() };
-  try {
-    return Object.hasOwn(LATER, page) ? { page, id: decodeURIComponent(id), query: new URLSearchParams(query) } : lobby;
-  } catch {
-    return lobby; // the address has a wrong escape
-  }
+  const isKnown = Object.hasOwn(PAGES, page) && ID.test(id);
+  return isKnown ? { page, id, query: new URLSearchParams(query) } : { page: "", id: "", query: new URLSearchParams() };
 }
 
 const route = signal(read());
@@ -51,25 +51,9 @@ function nameTab() {
 effect(nameTab);
 new MutationObserver(nameTab).observe(document.body, { childList: true, subtree: true, characterData: true });
 
-/** @type {import("@preact/signals").Signal<Record<string, Function>>} */
-const loaded = signal({});
-const loadFailed = signal(false);
-
-effect(() => {
-  const { page } = route.value;
-  if (loaded.peek()[page] !== undefined) return;
-  loadFailed.value = false;
-  LATER[page]?.().then(
-    (component) => (loaded.value = { ...loaded.peek(), [page]: component }),
-    () => (loadFailed.value = true),
-  );
-});
-
 function Page() {
   const { page, id, query } = route.value;
-  const component = loaded.value[page];
-  if (component !== undefined) return html`<${component} key=${page + id} id=${id} query=${query} />`;
-  return html`<p role="status">${loadFailed.value ? t("load_failed") : t("loading")}</p>`;
+  return html`<${PAGES[page]} key=${page + id} id=${id} query=${query} />`;
 }
 
 function App() {

@@ -27,15 +27,6 @@ const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
 
 /** @param {{ live: Live }} props */
 export function Panel({ live }) {
-  const isShown = useSignal(false);
-  return html`<details class="card panel" onToggle=${(/** @type {any} */ event) => (isShown.value = event.currentTarget.open)}>
-    <summary>${t("for_authors")}</summary>
-    ${isShown.value && html`<${Content} live=${live} />`}
-  </details>`;
-}
-
-/** @param {{ live: Live }} props */
-function Content({ live }) {
   const listed = [...exchanges.value].reverse();
   const requests = listed.filter((one) => one.kind === "request").slice(0, SHOWN);
   const frames = listed.filter((one) => one.kind === "frame").slice(0, SHOWN);

@@ -6,12 +6,12 @@ import { date } from "./dates.js";
 import { readGames, titleOfGame } from "./games.js";
 import { html } from "./html.js";
 import { Row } from "./match-row.js";
+import { More, usePages } from "./pages.js";
 import { RatingChange, uncertainty } from "./ratings.js";
 import { Failure, useTask } from "./task.js";
 import { t } from "./words.js";
 
 /** @import { PlayerPage as Page, PlayerRating, RatedMatch, Summary } from "./types.d.ts" */
-/** @typedef {"ratings" | "matches"} List a list of the player in the API */
 
 const RATED_PAGE = 30;
 const PAGE = 20;
@@ -23,14 +23,17 @@ const EDGE = 5;
 export function PlayerPage({ id }) {
   const player = useSignal(/** @type {Page | null} */ (null));
   const task = useTask();
-  const path = `/v1/players/${encodeURIComponent(id)}`;
-  const rated = useList(/** @type {RatedMatch[]} */ ([]), `${path}/ratings`, RATED_PAGE);
-  const matches = useList(/** @type {Summary[]} */ ([]), `${path}/matches`, PAGE);
+  const path = `/v1/players/${id}`;
+  const rated = usePages(() => `${path}/ratings?limit=${RATED_PAGE}`, (page) => /** @type {readonly RatedMatch[]} */ (page.matches));
+  const matches = usePages(() => `${path}/matches?limit=${PAGE}`, (page) => /** @type {readonly Summary[]} */ (page.matches));
   useEffect(() => {
     readGames().catch(() => {}); // the page shows the games' ids instead of their titles
     task.run(async () => void (player.value = await get(path)));
+    rated.restart();
+    matches.restart();
   }, []);
   const found = player.value;
+  const ratedMatches = rated.items.value ?? [];
   if (found === null) {
     return html`<h1 tabindex="-1">${t("player_page")}</h1>
       ${task.problem.value === null ? html`<p role="status" class="soft">${t("loading")}</p>` : html`<${Failure} task=${task} />`}`;
@@ -41,16 +44,16 @@ export function PlayerPage({ id }) {
       ${found.ratings.length === 0 && html`<p class="soft">${t("no_ratings")}</p>`}
       <ul class="games">
         ${found.ratings.map(
-          (rating) => html`<li key=${rating.game} class="card"><${InGame} rating=${rating} matches=${rated.items.value.filter((one) => one.game === rating.game)} /></li>`,
+          (rating) => html`<li key=${rating.game} class="card"><${InGame} rating=${rating} matches=${ratedMatches.filter((one) => one.game === rating.game)} /></li>`,
         )}
       </ul>
       ${found.ratings.length > 0 && html`<p class="soft">${t("rating_why")}</p>`}
     </section>
-    ${rated.items.value.length > 0 &&
+    ${ratedMatches.length > 0 &&
     html`<section aria-labelledby="rated-matches">
       <h2 id="rated-matches">${t("rated_matches")}</h2>
       <ul class="matches">
-        ${rated.items.value.map(
+        ${ratedMatches.map(
           (one) => html`<li key=${one.match}>
             <a class="match" href=${`#/replay/${one.match}`}>
               <span class="match-title">${titleOfGame(one.game)}</span>
@@ -60,48 +63,27 @@ export function PlayerPage({ id }) {
           </li>`,
         )}
       </ul>
-      <${More} list=${rated} />
+      <${More} pages=${rated} />
     </section>`}
     <section aria-labelledby="public-matches">
       <h2 id="public-matches">${t("public_matches")}</h2>
-      ${matches.items.value.length === 0 && html`<p class="soft">${t("no_matches")}</p>`}
+      ${matches.items.value?.length === 0 && html`<p class="soft">${t("no_matches")}</p>`}
       <ul class="matches">
-        ${matches.items.value.map((match) => html`<li key=${match.id}><${Row} match=${match} /></li>`)}
+        ${matches.items.value?.map((match) => html`<li key=${match.id}><${Row} match=${match} /></li>`)}
       </ul>
-      <${More} list=${matches} />
+      <${More} pages=${matches} />
     </section>`;
 }
 
-/**
- * A list of the API, page by page; its first page is read at once.
- * @template T @param {readonly T[]} none @param {string} path @param {number} limit
- */
-function useList(none, path, limit) {
-  const items = useSignal(none);
-  const next = useSignal(/** @type {string | null} */ (null));
-  const task = useTask();
-  const read = () =>
-    task.run(async () => {
-      const page = await get(`${path}?${new URLSearchParams({ limit: String(limit), ...(next.value && { cursor: next.value }) })}`);
-      items.value = [...items.value, ...page.matches];
-      next.value = page.next;
-    });
-  useEffect(() => void read(), []);
-  return { items, next, task, read };
-}
-
-/** @param {{ list: Pick<ReturnType<typeof useList>, "next" | "task" | "read"> }} props */
-const More = ({ list }) => html`<${Failure} task=${list.task} />
-  ${list.next.value !== null && html`<button type="button" class="plain" onClick=${list.read}>${t("more")}</button>`}`;
-
 /** The rating in one game. @param {{ rating: PlayerRating, matches: readonly RatedMatch[] }} props `matches`: newest first */
 function InGame({ rating, matches }) {
-  const { game, rank, won, shared, lost } = rating;
+  const { game, rank, opponents, won, shared, lost } = rating;
+  const place = rank === null ? t("no_rank", { opponents, uncertainty: uncertainty(rating) }) : t("has_rank", { rank });
   return html`<h3>${titleOfGame(game)}</h3>
     <p class="rating-now"><strong>${rating.rating}</strong> <span class="soft">± ${uncertainty(rating)}</span></p>
     <${History} matches=${matches} />
     <p class="soft">${t("won_shared_lost", { won, shared, lost })}</p>
-    <p><a href=${`#/leaderboard/${game}`}>${rank === null ? t("no_rank") : t("has_rank", { rank })}</a></p>`;
+    <p><a href=${`#/leaderboard/${game}`}>${place}</a></p>`;
 }
 
 /** The rating after each match as a small curve. @param {{ matches: readonly RatedMatch[] }} props newest first */

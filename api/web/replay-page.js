@@ -4,6 +4,7 @@ import { get } from "./api.js";
 import { readGames, titleOfGame } from "./games.js";
 import { html } from "./html.js";
 import { queryOf, Replay, usePlace } from "./replay.js";
+import { me } from "./session.js";
 import { language, t } from "./words.js";
 
 /** @import { Match, Moment } from "./types.d.ts" */
@@ -16,13 +17,19 @@ const MOST_KEPT = 60;
 /** Milliseconds between two requests for pictures. */
 const GAP_MS = 150;
 
+/**
+ * Nothing that was read for one player stays for another one.
+ * @param {{ id: string, query: URLSearchParams }} props
+ */
+export const ReplayPage = ({ id, query }) => html`<${OfPlayer} key=${me.value} id=${id} query=${query} />`;
+
 /** @param {{ id: string, query: URLSearchParams }} props */
-export function ReplayPage({ id, query }) {
+function OfPlayer({ id, query }) {
   const [match, setMatch] = useState(/** @type {Match | null} */ (null));
   const [problem, setProblem] = useState(/** @type {Error | null} */ (null));
   useEffect(() => {
     readGames().catch(() => {}); // the page shows the game's id instead of its title
-    get(`/v1/matches/${encodeURIComponent(id)}`).then(setMatch, setProblem);
+    get(`/v1/matches/${id}`).then(setMatch, setProblem);
   }, [id]);
   if (problem !== null) {
     return html`<h1 tabindex="-1">${t("no_match")}</h1>

@@ -172,7 +172,7 @@ export function queryOf({ version, viewer, view }) {
 
 /** @param {string} name @param {string} sign @param {() => void} onClick @param {boolean} disabled */
 function button(name, sign, onClick, disabled) {
-  return html`<button type="button" aria-label=${name} title=${name} disabled=${disabled} onClick=${onClick}>
+  return html`<button type="button" aria-label=${name} title=${name} aria-disabled=${disabled} onClick=${onClick}>
     <svg viewBox="0 0 20 20" aria-hidden="true"><path d=${sign} /></svg>
   </button>`;
 }

@@ -18,28 +18,43 @@ export const session = signal(read());
 /** The id of the player, which stays the same when the token is renewed. */
 export const me = computed(() => session.value?.player.id);
 
+/** What is stored in place of a session that the service ended, so that all tabs say so, also if they are opened later. */
+const REFUSED = '"refused"';
 /** Whether the service ended the session: it does not accept the token any more. */
-export const wasEnded = signal(false);
-/** What is stored in place of such a session, so that all tabs say so. */
-const REFUSED = "refused";
+export const wasEnded = signal(stored() === REFUSED);
+
+/** What storage has for this browser; null without it, or if storage is forbidden. */
+function stored() {
+  try {
+    return localStorage.getItem(KEY);
+  } catch {
+    return null;
+  }
+}
 
 /** @returns {Session | null} */
 function read() {
   try {
-    const kept = JSON.parse(localStorage.getItem(KEY) ?? "null");
+    const kept = JSON.parse(stored() ?? "null");
     return typeof kept?.token === "string" && typeof kept?.player?.id === "string" ? kept : null;
   } catch {
-    return null; // storage is forbidden, or something else wrote there
+    return null; // something else wrote there
+  }
+}
+
+/** @param {string | null} text null removes it */
+function store(text) {
+  try {
+    if (text === null) localStorage.removeItem(KEY);
+    else localStorage.setItem(KEY, text);
+  } catch {
+    // Without storage the session lasts as long as the page.
   }
 }
 
 /** @param {Session} made */
 export function keep(made) {
-  try {
-    localStorage.setItem(KEY, JSON.stringify(made));
-  } catch {
-    // Without storage the session lasts as long as the page.
-  }
+  store(JSON.stringify(made));
   wasEnded.value = false;
   session.value = made;
 }
@@ -58,18 +73,19 @@ export function catchUp() {
 export function forget(token, { refused = false } = {}) {
   catchUp();
   if (session.value?.token !== token) return;
-  try {
-    if (refused) localStorage.setItem(KEY, JSON.stringify(REFUSED));
-    else localStorage.removeItem(KEY);
-  } catch {
-    // as above
-  }
+  store(refused ? REFUSED : null);
   wasEnded.value = refused;
   session.value = null;
 }
 
+/** The person has read that the session was ended: no tab says so any more. */
+export function acknowledgeEnd() {
+  if (stored() === REFUSED) store(null);
+  wasEnded.value = false;
+}
+
 addEventListener("storage", (event) => {
   if (event.key !== KEY && event.key !== null) return;
-  wasEnded.value = event.newValue === JSON.stringify(REFUSED);
+  wasEnded.value = event.newValue === REFUSED;
   session.value = read();
 });

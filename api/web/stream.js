@@ -1,12 +1,14 @@
 /** Follows a stream of JSON lines. A broken stream is continued where it broke. */
 import { Problem, record, send } from "./api.js";
-import { catchUp, session } from "./session.js";
+import { catchUp, me, session } from "./session.js";
 
 /** @typedef {"connecting" | "live" | "offline"} Connection */
 
 const NDJSON = "application/x-ndjson";
 const SILENCE_MS = 15_000; // three heartbeats of the service
 const WAITS_MS = [0, 500, 1000, 2000, 4000];
+/** If frames came for this long, the connection was a good one, and the next one is made at once. */
+const STEADY_MS = 5_000;
 
 /**
  * @param {() => string} address the path, with the place from which to continue; called for each connection
@@ -19,9 +21,10 @@ export async function follow(address, take, { signal, onConnection }) {
   onConnection("connecting");
   for (let failures = 0; !signal.aborted; failures += 1) {
     let wait = 0;
+    let goodFrom = Infinity;
     try {
       const isOver = await connect(address(), signal, (frame) => {
-        failures = 0;
+        goodFrom = Math.min(goodFrom, performance.now() + STEADY_MS);
         onConnection("live");
         return take(frame);
       });
@@ -33,6 +36,7 @@ export async function follow(address, take, { signal, onConnection }) {
         wait = error.retryMs ?? 0;
       }
     }
+    if (performance.now() > goodFrom) failures = 0;
     if (failures > 0) onConnection("offline");
     const next = WAITS_MS[Math.min(failures, WAITS_MS.length - 1)] ?? 0;
     await pause(Math.max(wait, next * (0.5 + Math.random())), signal);
@@ -49,12 +53,13 @@ async function connect(path, signal, take) {
   const both = AbortSignal.any([signal, silence.signal]);
   addEventListener("offline", () => silence.abort(), { signal: both });
   const token = session.value?.token;
+  const player = me.value;
   try {
     const response = await send("GET", path, { accept: NDJSON, signal: both });
     const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
     for (let rest = ""; reader !== undefined; ) {
       const { done, value } = await reader.read();
-      if (done) return false;
+      if (done || signal.aborted) return false; // aborted: what just arrived may not be for who is at this page now
       clearTimeout(timer);
       timer = setTimeout(() => silence.abort(), SILENCE_MS);
       const lines = (rest + value).split("\n");
@@ -63,7 +68,7 @@ async function connect(path, signal, take) {
         if (line === "") continue;
         const frame = JSON.parse(line);
         if (frame.type === "end" && frame.reason === "token-revoked" && isRenewed(token)) return false;
-        record({ kind: "frame", method: "GET", path, body: undefined, key: null, status: null, ms: 0, value: frame });
+        record({ kind: "frame", method: "GET", path, body: undefined, key: null, status: null, ms: 0, value: frame }, player);
         if (take(frame)) return true;
       }
     }

@@ -4,24 +4,23 @@ import { useEffect, useMemo, useRef } from "preact/hooks";
 import { Actions, useChoice } from "./actions.js";
 import { needPlayer } from "./account.js";
 import { command, Problem } from "./api.js";
-import { Ending } from "./ending.js";
 import { readGames, titleOfGame } from "./games.js";
 import { html } from "./html.js";
+import { later } from "./later.js";
 import { watch } from "./live.js";
 import { Log } from "./log.js";
-import { Panel } from "./panel.js";
 import { Picture } from "./picture.js";
 import { Seats } from "./seats.js";
 import { me } from "./session.js";
 import { Sure } from "./sure.js";
+import { Failure, useTask } from "./task.js";
 import { Waiting } from "./waiting.js";
 import { language, t } from "./words.js";
+import { Zoomed } from "./zoomed.js";
 
 /** @import { Match } from "./types.d.ts" */
 /** @import { Live } from "./live.js" */
 /** @import { Choice } from "./actions.js" */
-
-const ZOOMS = [1, 1.5, 2, 3];
 
 /** @param {{ id: string, query: URLSearchParams }} props */
 export function Table({ id, query }) {
@@ -44,25 +43,21 @@ export function Table({ id, query }) {
 
 /** A match that is not there, or is private and waits for this person. @param {{ live: Live, code: string | null }} props */
 function NoMatch({ live, code }) {
-  const problem = useSignal(/** @type {Error | null} */ (null));
+  const task = useTask();
   const found = live.problem.value;
   if (found === null) return html`<p role="status" class="soft">${t("loading")}</p>`;
   const join = async () => {
     if (!(await needPlayer())) return;
-    try {
-      await command(`/v1/matches/${live.id}/seats`, { join_code: code });
-      await live.start();
-    } catch (error) {
-      problem.value = /** @type {Error} */ (error);
-    }
+    await command(`/v1/matches/${live.id}/seats`, { join_code: code });
+    await live.start();
   };
   const isInvited = code !== null && found instanceof Problem && found.code === "match-not-found";
   return html`
     <h1 tabindex="-1">${isInvited ? t("invited") : t("no_match")}</h1>
     ${isInvited
-      ? html`<p>${t("invited_why")}</p><button type="button" class="primary" onClick=${join}>${t("join")}</button>`
+      ? html`<p>${t("invited_why")}</p><button type="button" class="primary" onClick=${() => task.run(join)}>${t("join")}</button>`
       : html`<p class="problem">${found.message}</p><p><a href="#/">${t("to_lobby")}</a></p>`}
-    <div role="alert">${problem.value && html`<p class="problem">${problem.value.message}</p>`}</div>
+    <${Failure} task=${task} />
   `;
 }
 
@@ -71,18 +66,16 @@ function Shown({ live, match }) {
   const choice = useChoice(live);
   const isOver = match.status === "finished" || match.status === "aborted";
   const isMyTurn = choice.decision.value !== undefined;
-  const zoom = useSignal(0);
   return html`
     <div class="head">
       <h1 tabindex="-1">${titleOfGame(match.game)}</h1>
       ${match.rated && html`<span class="tag">${t("rated")}</span>`}
       <a href=${`#/rules/${match.game}`} target="_blank">${t("rules")}</a>
       <${Connection} live=${live} />
-      <${Zoom} zoom=${zoom} />
     </div>
     ${live.problem.value !== null && html`<p class="problem" role="alert">${live.problem.value.message}</p>`}
     <div class=${isMyTurn ? "table my-turn" : "table"}>
-      <${Board} live=${live} choice=${choice} zoom=${zoom} />
+      <${Board} live=${live} choice=${choice} />
       <div class="side">
         ${match.status === "open" && html`<${Waiting} live=${live} match=${match} />`}
         ${match.status === "suspended" && html`<p class="notice">${t("suspended_why")}</p>`}
@@ -93,10 +86,22 @@ function Shown({ live, match }) {
       </div>
       <div class="below">
         <${Log} live=${live} />
-        <${Panel} live=${live} />
+        <${Authors} live=${live} />
       </div>
     </div>
   `;
+}
+
+const Ending = later(() => import("./ending.js").then((module) => module.Ending));
+const Panel = later(() => import("./panel.js").then((module) => module.Panel));
+
+/** @param {{ live: Live }} props */
+function Authors({ live }) {
+  const isShown = useSignal(false);
+  return html`<details class="card panel" onToggle=${(/** @type {any} */ event) => (isShown.value = event.currentTarget.open)}>
+    <summary>${t("for_authors")}</summary>
+    ${isShown.value && html`<${Panel} live=${live} />`}
+  </details>`;
 }
 
 /** @param {{ live: Live }} props */
@@ -105,20 +110,11 @@ function Connection({ live }) {
   return html`<p class=${`connection ${state}`} role="status">${state === "live" || state === "over" ? "" : t(state)}</p>`;
 }
 
-/** @param {{ zoom: import("@preact/signals").Signal<number> }} props an index in `ZOOMS` */
-function Zoom({ zoom }) {
-  const last = ZOOMS.length - 1;
-  return html`<span class="zoom" role="group" aria-label=${t("board")}>
-    <button type="button" aria-label=${t("smaller")} disabled=${zoom.value === 0} onClick=${() => (zoom.value -= 1)}>−</button>
-    <button type="button" aria-label=${t("larger")} disabled=${zoom.value === last} onClick=${() => (zoom.value += 1)}>+</button>
-  </span>`;
-}
-
 /**
  * The picture. What fits can be clicked, and what a sentence touches is lit.
- * @param {{ live: Live, choice: Choice, zoom: import("@preact/signals").Signal<number> }} props
+ * @param {{ live: Live, choice: Choice }} props
  */
-function Board({ live, choice, zoom }) {
+function Board({ live, choice }) {
   const fits = useComputed(() => (choice.decision.value === undefined ? [] : live.now.value.actions));
   const lit = useComputed(() => {
     if (choice.lit.value !== null) return [choice.lit.value];
@@ -128,36 +124,24 @@ function Board({ live, choice, zoom }) {
     for (const { field, value } of choice.picks.value) (picked[field] ??= []).push(value);
     return [picked];
   });
-  const scale = ZOOMS[zoom.value] ?? 1;
-  return html`<section class="board" aria-label=${t("board")}>
-    <div class="scroll" tabindex=${scale > 1 ? 0 : undefined}>
-      <div class="sheet" style=${{ width: `${scale * 100}%` }}>
-        ${live.picture.value !== "" &&
-        html`<${Picture} svg=${live.picture.value} fits=${fits.value} highlight=${lit.value} onPick=${choice.choose} />`}
-      </div>
-    </div>
-  </section>`;
+  return html`<${Zoomed} label=${t("board")}>
+    ${live.picture.value !== "" &&
+    html`<${Picture} svg=${live.picture.value} fits=${fits.value} highlight=${lit.value} onPick=${choice.choose} />`}
+  <//>`;
 }
 
 /** What a player can do about the match itself while it runs. @param {{ live: Live, match: Match }} props */
 function Stay({ live, match }) {
-  const problem = useSignal(/** @type {Error | null} */ (null));
+  const task = useTask();
   const player = me.value;
   const mine = match.seats.find((seat) => seat.player === player && !seat.resigned);
   const lost = match.seats.find((seat) => seat.former !== null && seat.former === player);
   /** @param {string} name */
-  const change = async (name) => {
-    problem.value = null;
-    try {
-      await live.change(name);
-    } catch (error) {
-      problem.value = /** @type {Error} */ (error);
-    }
-  };
+  const change = (name) => task.run(() => live.change(name));
   if (player === undefined || (mine === undefined && lost === undefined)) return null;
   const hasAsked = mine !== undefined && match.abort_asked.includes(mine.seat);
   return html`<section class="card" aria-label=${t("this_match")}>
-    <div role="alert">${problem.value && html`<p class="problem">${problem.value.message}</p>`}</div>
+    <${Failure} task=${task} />
     ${match.abort_asked.length > 0 && html`<p class="notice">${t("abort_asked")}</p>`}
     <div class="row">
       ${lost !== undefined && html`<button type="button" class="primary" onClick=${() => change("return")}>${t("take_seat_back")}</button>`}

@@ -23,5 +23,5 @@ export function useTask() {
   return { problem, isBusy, run };
 }
 
-/** @param {{ task: Task }} props */
+/** @param {{ task: Pick<Task, "problem"> }} props */
 export const Failure = ({ task }) => html`<div role="alert">${task.problem.value && html`<p class="problem">${task.problem.value.message}</p>`}</div>`;

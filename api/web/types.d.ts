@@ -119,6 +119,16 @@ export interface GameSummary {
   bots: readonly string[];
 }
 
+/** A hosted bot; its owner says who may give it a seat. */
+export interface PublicBot {
+  id: string;
+  name: string;
+  owner: string;
+  owner_name: string | null;
+  games: readonly string[];
+  seating: "everyone" | "owner";
+}
+
 /** `options` is a JSON Schema, `variants` are options by name, `texts` are by language and key, `rules` is Markdown. */
 export interface Game extends GameSummary {
   options: Schema;
@@ -189,6 +199,7 @@ export interface Leaderboard {
 export interface PlayerRating extends Results {
   game: string;
   rank: number | null;
+  opponents: number;
 }
 
 export interface PlayerPage {

@@ -1,12 +1,13 @@
 /** A match that waits for players: who sits where, joining, bots by click, and the link for others. */
-import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { needPlayer } from "./account.js";
 import { Copy } from "./copy.js";
 import { games, readGames } from "./games.js";
 import { html } from "./html.js";
+import { whyNotJoined } from "./joining.js";
 import { Holder, SeatMark } from "./seats.js";
 import { me } from "./session.js";
+import { Failure, useTask } from "./task.js";
 import { t } from "./words.js";
 
 /** @import { Match, Seat } from "./types.d.ts" */
@@ -14,9 +15,9 @@ import { t } from "./words.js";
 
 /** @param {{ live: Live, match: Match }} props */
 export function Waiting({ live, match }) {
-  const problem = useSignal(/** @type {Error | null} */ (null));
+  const task = useTask();
   useEffect(() => {
-    readGames().catch((error) => (problem.value = error));
+    task.run(readGames).then(() => (task.problem.value ??= whyNotJoined(match.id) ?? null));
   }, []);
   const player = me.value;
   const isCreator = match.creator === player;
@@ -24,20 +25,15 @@ export function Waiting({ live, match }) {
   const isFull = match.seats.every((seat) => seat.player !== null);
 
   /** @param {string} name @param {object} [body] */
-  const change = async (name, body) => {
-    problem.value = null;
-    if (!(await needPlayer())) return;
-    try {
-      await live.change(name, body);
-    } catch (error) {
-      problem.value = /** @type {Error} */ (error);
-    }
-  };
+  const change = (name, body) =>
+    task.run(async () => {
+      if (await needPlayer()) await live.change(name, body);
+    });
   const address = new URL(document.baseURI);
   address.hash = `#/match/${match.id}${match.join_code ? `?code=${encodeURIComponent(match.join_code)}` : ""}`;
   return html`<section class="card" aria-labelledby="waiting">
     <h2 id="waiting">${t("waits_for_players")}</h2>
-    <div role="alert">${problem.value && html`<p class="problem">${problem.value.message}</p>`}</div>
+    <${Failure} task=${task} />
     <ul class="seats">
       ${match.seats.map(
         (seat) => html`<li key=${seat.seat} class="seat">

@@ -1,7 +1,7 @@
 /** A part of the page that can be made larger, and then scrolled. */
 import { useState } from "preact/hooks";
 import { html } from "./html.js";
-import { t } from "./replay-words.js";
+import { t } from "./words.js";
 
 const SCALES = [1, 1.5, 2, 3];
 
@@ -15,8 +15,8 @@ export function Zoomed({ label, children }) {
       <div class="sheet" style=${{ width: `${scale * 100}%` }}>${children}</div>
     </div>
     <div class="zoom">
-      <button type="button" aria-label=${t("smaller")} disabled=${step === 0} onClick=${() => setStep(step - 1)}>−</button>
-      <button type="button" aria-label=${t("larger")} disabled=${step === last} onClick=${() => setStep(step + 1)}>+</button>
+      <button type="button" aria-label=${t("smaller")} aria-disabled=${step === 0} onClick=${() => setStep(Math.max(step - 1, 0))}>−</button>
+      <button type="button" aria-label=${t("larger")} aria-disabled=${step === last} onClick=${() => setStep(Math.min(step + 1, last))}>+</button>
     </div>
   </section>`;
 }

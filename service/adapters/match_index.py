@@ -125,8 +125,12 @@ class RedisIndex:
 
     def dismiss(self, player: str, match_id: MatchId, created_at: int) -> None:
         entry = _stored(match_id, created_at)
-        keys = (*(_player_key(player, own_list) for own_list in get_args(OwnList)), _concluded_key(player))
+        own_lists: tuple[OwnList, ...] = ("all", "active", "public")
+        keys = (*(_player_key(player, own_list) for own_list in own_lists), _concluded_key(player))
         send(self._client, *(("ZREM", key, entry) for key in keys))
+
+    def add_left(self, player: str, match_id: MatchId, created_at: int) -> None:
+        send(self._client, ("ZADD", _player_key(player, "left"), 0, _stored(match_id, created_at)))
 
     def conclude(self, player: str, match_id: MatchId, created_at: int, at: int) -> None:
         entry = _stored(match_id, created_at)

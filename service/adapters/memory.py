@@ -1,7 +1,6 @@
 """Implementations of all ports in the memory of this process, for local play and for tests of the use cases."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import get_args
 
 from events.memory_log import MemoryLog
 from events.record import MatchId, Version
@@ -97,9 +96,13 @@ class MemoryIndex:
 
     def dismiss(self, player: str, match_id: MatchId, created_at: int) -> None:
         entry = IndexEntry(created_at, match_id)
-        for own_list in get_args(OwnList):
+        own_lists: tuple[OwnList, ...] = ("all", "active", "public")
+        for own_list in own_lists:
             self._own_lists.get((player, own_list), set()).discard(entry)
         self._concluded.get(player, {}).pop(entry, None)
+
+    def add_left(self, player: str, match_id: MatchId, created_at: int) -> None:
+        self._own_lists.setdefault((player, "left"), set()).add(IndexEntry(created_at, match_id))
 
     def conclude(self, player: str, match_id: MatchId, created_at: int, at: int) -> None:
         entry = IndexEntry(created_at, match_id)

@@ -7,8 +7,8 @@ from typing import Final, NamedTuple
 
 from events.log import LogUnavailable
 from service.adapters.clock import wall_clock
+from service.repository.accounts import HOUR_MS
 
-HOUR_MS: Final = 3_600_000
 STORE_INTERVAL_S: Final = 60.0
 MAX_KEPT: Final = 10_000
 """Maximum number of tokens whose use is kept. The use of further tokens in the same hour is not recorded."""

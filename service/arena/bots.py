@@ -8,7 +8,8 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, Final
 
-from service.arena.entries import hosted, version_of_game
+from service.arena.called import Called
+from service.arena.entries import Address, entry_of, version_of_game
 from service.arena.hosted import Hosted
 from service.arena.lines import described
 from service.arena.play import Failed
@@ -20,39 +21,59 @@ _TICKS: Final = 2
 """Timer ticks per limit: all ticks of a process that was stopped arrive as one, so one tick alone proves nothing."""
 
 
-def seated(game: AnyGame, name: str, limit_s: float, log: str | None, version: str | None = None) -> "BuiltIn | Hosted":
-    """The player for a bot's name. A hosted bot is started at once; `log` is a file for what it prints.
+def seated(
+    game: AnyGame,
+    name: str,
+    limit_s: float,
+    log: str | None,
+    version: str | None = None,
+    secret: bytes = b"",
+) -> "BuiltIn | Hosted | Called":
+    """The bot with a name. A bot with a process of its own is started at once; `log` is a file for what it prints.
 
-    version: the one that a hosted bot must have, now and whenever it is started again; any if this is None.
+    version: the one that this process must have, now and whenever it is started again; any if this is None.
+    secret: signs calls of bots that are called.
 
     Raises:
         BadEntry: the name is not usable.
         CannotStart: a hosted bot could not be started.
         Changed: it has another version.
     """
-    if hosted(name) is None:
+    entry = entry_of(name)
+    if entry is None:
         return BuiltIn(bots_of(game)[name], limit_s)
+    if isinstance(entry, Address):
+        return Called(game, entry.url, limit_s, secret)
     player = Hosted(game, name, limit_s, log, version)
     player.start()
     return player
 
 
-def versions(game: AnyGame, names: Sequence[str], limit_s: float, log: str | None) -> tuple[str, ...]:
-    """The version of each bot.
+def versions(
+    game: AnyGame, names: Sequence[str], limit_s: float, log: str | None, secret: bytes = b""
+) -> tuple[str, ...]:
+    """The version of each bot; it is empty for a bot that is called, because a URL says nothing about it.
 
-    Hosted bots are started for this, once each, so that one that cannot be used is reported before any match.
+    Each bot that is not built in is started or called once, so that one that cannot be used is reported before any match.
 
     Raises:
         BadEntry, CannotStart: as `seated`.
     """
     found: dict[str, str] = {}
     for name in names:
-        if hosted(name) is None:
+        entry = entry_of(name)
+        if entry is None:
             found[name] = version_of_game(game)
         elif name not in found:
-            player = Hosted(game, name, limit_s, log)
-            player.start()
-            player.close()
+            player = (
+                Called(game, entry.url, limit_s, secret)
+                if isinstance(entry, Address)
+                else Hosted(game, name, limit_s, log)
+            )
+            try:
+                player.start()
+            finally:
+                player.close()
             found[name] = player.version or ""
     return tuple(found[name] for name in names)
 

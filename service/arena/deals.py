@@ -93,12 +93,13 @@ Report: TypeAlias = Deal | Broken
 class JobOrder(msgspec.Struct, frozen=True):
     """The first line to a job; the numbers of deals follow. `export` is a folder for match files, `bot_log` a file.
 
-    Paths are bytes, because they need not be UTF-8.
+    Paths are bytes, because they need not be UTF-8. `secret` signs calls of bots; it is in no file and in no argument.
     """
 
     contest: Contest
     export: bytes | None = None
     bot_log: bytes | None = None
+    secret: bytes = b""
 
 
 def result(played: Played, seated: Sequence[int]) -> MatchResult:

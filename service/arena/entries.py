@@ -4,6 +4,7 @@
 `module:function`      a function in Python, imported from the current folder, in a process of its own
 `DIR/module:function`  the same, imported from the folder DIR: its process runs in this folder
 `node bot/arena.mjs`   a command, in any language; a name with a space or a slash is one
+`https://HOST/bot`     the address of a bot that is called for each decision; `http://` on this machine
 """
 
 import os
@@ -17,7 +18,9 @@ from typing import Final, NamedTuple, TypeAlias
 
 from service.arena.lines import version_of
 from service.games.protocol import AnyGame
+from service.repository.outgoing import url_fault
 
+_URL: Final = re.compile("https?://", re.IGNORECASE)
 _FUNCTION: Final = re.compile(r"(?:(?P<folder>.*)/)?(?P<module>[^/:\s]+):(?P<function>[^\W\d]\w*)")
 
 
@@ -35,6 +38,12 @@ class Command(NamedTuple):
     words: tuple[str, ...]
 
 
+class Address(NamedTuple):
+    """The URL of a bot that is called."""
+
+    url: str
+
+
 Hosted: TypeAlias = Function | Command
 """What plays in a process of its own."""
 
@@ -43,12 +52,16 @@ class BadEntry(ValueError):
     """The name of an entry is not usable; the message says why."""
 
 
-def hosted(name: str) -> Hosted | None:
+def entry_of(name: str) -> Hosted | Address | None:
     """What a name says; None for the name of a built-in bot.
 
     Raises:
-        BadEntry: it is a command whose quotes do not fit, or whose program is not there.
+        BadEntry: it is a URL that may not be called, or a command whose quotes do not fit or whose program is not there.
     """
+    if _URL.match(name):
+        if fault := url_fault(name, loopback=True):
+            raise BadEntry(f"{name}: the URL {fault}. A bot on this machine may have http://127.0.0.1:8000/.")
+        return Address(name)
     if match := _FUNCTION.fullmatch(name):
         folder = match["folder"]
         if folder is not None and not Path(folder or "/").is_dir():
@@ -65,12 +78,12 @@ def hosted(name: str) -> Hosted | None:
     return Command(words)
 
 
-def process_words(entry: Hosted) -> Sequence[str]:
+def process_words(hosted: Hosted) -> Sequence[str]:
     """The command that starts the process of an entry. Both kinds end after this process has ended."""
     parent = str(os.getpid())
-    if isinstance(entry, Command):
-        return (sys.executable, "-P", "-m", "service.arena.parent", parent, *entry.words)
-    name = f"{entry.module}:{entry.function}"
+    if isinstance(hosted, Command):
+        return (sys.executable, "-P", "-m", "service.arena.parent", parent, *hosted.words)
+    name = f"{hosted.module}:{hosted.function}"
     return (sys.executable, "-P", "-m", "service.arena.bot_process", parent, name)
 
 
@@ -95,10 +108,10 @@ def same_bots(names: Sequence[str], versions: Sequence[str]) -> Sequence[tuple[s
     found: list[tuple[str, str]] = []
     first: dict[tuple[str, ...], str] = {}
     for name, version in zip(names, versions, strict=True):
-        entry = hosted(name)
-        if entry is None:
+        known = entry_of(name)
+        if known is None or isinstance(known, Address):
             continue
-        words = (entry.function,) if isinstance(entry, Function) else entry.words
+        words = (known.function,) if isinstance(known, Function) else known.words
         contents = tuple(version_of([Path(word)]) if Path(word).is_file() else word for word in words)
         if (other := first.setdefault((version, *contents), name)) != name:
             found.append((other, name))

@@ -77,8 +77,8 @@ class Hosted:
             Changed: the bot has another version than it must have.
         """
         try:
-            entry = entries.hosted(self._name)
-            if entry is None:
+            entry = entries.entry_of(self._name)
+            if entry is None or isinstance(entry, entries.Address):
                 raise CannotStart(f"{self._name} is neither a function nor a command.")
             process = _Process(entry, self._log)
         except entries.BadEntry as error:

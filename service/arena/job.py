@@ -11,18 +11,22 @@ from collections.abc import Callable
 from contextlib import suppress
 from itertools import zip_longest
 from pathlib import Path
-from typing import NoReturn
+from typing import NoReturn, TypeAlias
 
 import msgspec
 
 from service.arena.bots import BuiltIn, seated
+from service.arena.called import Called
 from service.arena.deals import Broken, Contest, Deal, JobOrder, MatchResult, Report, counted, merged, result
 from service.arena.hosted import CannotStart, Changed, Hosted
 from service.arena.parent import end_with_parent
-from service.arena.play import id_of_match, play
-from service.arena.record import match_file
+from service.arena.play import Player, id_of_match, play
+from service.arena.record import Record
 from service.games.registry import GAMES
+from service.games.visibility import Seat
 from service.match.characters import printable
+
+Bot: TypeAlias = BuiltIn | Hosted | Called
 
 
 def main() -> None:
@@ -38,11 +42,11 @@ def main() -> None:
 
         order = msgspec.json.decode(sys.stdin.buffer.readline(), type=JobOrder)
         export, log = (None if path is None else os.fsdecode(path) for path in (order.export, order.bot_log))
-        bots: list[BuiltIn | Hosted] = []
+        bots: list[Bot] = []
         try:
             game, limit_s = GAMES[order.contest.game], order.contest.limit_ms / 1000
             for name, version in zip_longest(order.contest.bots, order.contest.versions):
-                bots.append(seated(game, name, limit_s, log, version))
+                bots.append(seated(game, name, limit_s, log, version, order.secret))
             _play_all(order.contest, bots, export, report)
         except (CannotStart, Changed) as error:
             report(Broken(str(error)))
@@ -57,9 +61,7 @@ def _end(*_: object) -> NoReturn:
     sys.exit(1)
 
 
-def _play_all(
-    contest: Contest, bots: list[BuiltIn | Hosted], export: str | None, report: Callable[[Report], None]
-) -> None:
+def _play_all(contest: Contest, bots: list[Bot], export: str | None, report: Callable[[Report], None]) -> None:
     for line in sys.stdin.buffer:
         number = int(line)
         try:
@@ -79,7 +81,7 @@ def deal_seed(contest: Contest, number: int) -> bytes:
     return hmac.digest(bytes.fromhex(contest.seed), b"deal:%d" % number, "sha256")
 
 
-def play_deal(contest: Contest, number: int, bots: list[BuiltIn | Hosted], export: str | None) -> Deal:
+def play_deal(contest: Contest, number: int, bots: list[Bot], export: str | None) -> Deal:
     """Play a deal in every rotation, and write the match files to the folder `export`.
 
     bots: in the contest's order.
@@ -89,19 +91,31 @@ def play_deal(contest: Contest, number: int, bots: list[BuiltIn | Hosted], expor
     times: list[dict[int, int]] = [{} for _ in bots]
     for rotation in range(len(bots)):
         positions = contest.seated(rotation)
-        players = [bots[position] for position in positions]
-        played = play(game, contest.options, seed, players, id_of_match(seed, rotation))
+        names = [contest.bots[position] for position in positions]
+        is_recorded = export is not None or any(isinstance(bot, Called) for bot in bots)
+        record = Record(game, contest.options, seed, names, rotation) if is_recorded else None
+        players = [_player(bots[position], record, seat) for seat, position in enumerate(positions)]
+        moved = None if record is None else record.add
+        played = play(game, contest.options, seed, players, id_of_match(seed, rotation), moved)
         matches.append(result(played, positions))
         for position, taken in zip(positions, played.times, strict=True):
             times[position] = merged(times[position], counted(taken))
-        if export is not None:
-            names = [contest.bots[position] for position in positions]
-            lines = match_file(game, contest.options, seed, names, rotation, played)
+        if export is not None and record is not None:
+            lines = record.finished(played)
             file = Path(export, f"{number:06}-{rotation}.ndjson")
             part = file.with_suffix(".part")  # a file with its final name is complete, whenever the job is killed
             part.write_bytes(b"".join(lines))
             part.replace(file)
     return Deal(number, tuple(matches), tuple(times))
+
+
+def _player(bot: Bot, record: Record | None, seat: Seat) -> Player:
+    """The player of a seat. The tasks of a bot that is called come from the record of the match."""
+    if not isinstance(bot, Called):
+        return bot
+    if record is None:
+        raise RuntimeError("a match of a bot that is called is recorded")
+    return bot.seated(record, seat)
 
 
 if __name__ == "__main__":

@@ -92,23 +92,36 @@ def id_of_match(seed: bytes, rotation: int) -> str:
 
 
 def play(
-    game: AnyGame, options: Mapping[str, object], seed: bytes, players: Sequence[Player], match_id: str = ""
+    game: AnyGame,
+    options: Mapping[str, object],
+    seed: bytes,
+    players: Sequence[Player],
+    match_id: str = "",
+    moved: Callable[[Moved], None] | None = None,
 ) -> Played:
     """Play a match, with a player for each seat. The same seed and answers give the same match.
 
+    `moved` is called after each move, if it is given.
     In a game that keeps time, bots answer at the pace that they have on the service.
     """
-    return _Table(game, options, seed, players, match_id).play()
+    return _Table(game, options, seed, players, match_id, moved).play()
 
 
 class _Table:
     def __init__(
-        self, game: AnyGame, options: Mapping[str, object], seed: bytes, players: Sequence[Player], match_id: str
+        self,
+        game: AnyGame,
+        options: Mapping[str, object],
+        seed: bytes,
+        players: Sequence[Player],
+        match_id: str,
+        moved: Callable[[Moved], None] | None,
     ) -> None:
         self._game = game
         self._match_id = match_id
         self._options = game.options(len(players), options)
         self._seed = seed
+        self._moved = moved
         self._players = players
         self._key = match_key(seed, [None] * len(players))
         self._drawn: dict[str, int] = {}
@@ -225,6 +238,8 @@ class _Table:
         effects = self._game.decide(self._state, Move(moved.seat, moved.action, moved.at), rng)
         self._apply(effects, rng)
         self._moves.append(moved)
+        if self._moved is not None:
+            self._moved(moved)
         self._waiting.clear()
         if self._game.info.simultaneous:
             self._openings = {key: opening for key, opening in self._openings.items() if key[0] != moved.seat}

@@ -6,7 +6,7 @@ Everything may be done twice: a task keeps its id, and its id is the key of the 
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 from msgspec.structs import replace
@@ -17,24 +17,20 @@ from service.errors import Refused
 from service.match.model import GRACE_MS, Match, OpenDecision
 from service.match.task import decisions_to_call, task, task_id
 from service.observability import failpoints, metrics
+from service.repository.bot_answers import LANGUAGE, LONGEST_CALL_MS, action_of, may_pass
 from service.repository.bot_tasks import Outcome, TaskRecord
 from service.repository.bots import Bot
 from service.repository.outgoing import Answered, Result
 from service.repository.ports import Ports
-from service.repository.strict_json import BadJSON, loads
 from service.usecases import play
 from service.usecases.play import ActionRequest
 
-LONGEST_CALL_MS: Final = 10_000
-"""How long a call may take at most, whatever the match's clock is."""
 LEASE_MS: Final = 2_000
 """A call that a process began and did not continue for this long may be begun again: the process has died."""
-MAX_ANSWER_BYTES: Final = 16 * 1024
 FULL_PAUSE_MS: Final = 1_000
 """Pause before a bot is called for which there was no room."""
 KNOWN_S: Final = 5.0
 MAX_KNOWN: Final = 4_096
-LANGUAGE: Final = "en"
 _MOVED_ON: Final = frozenset(
     {"decision-closed", "not-your-turn", "too-late", "match-over", "match-suspended", "match-not-running", "not-seated"}
 )
@@ -137,8 +133,7 @@ def give_up(ports: Ports, call: Call) -> None:
 
 def is_worth_another_try(ports: Ports, call: Call, result: Result) -> bool:
     """Whether a call failed in a way that may pass, so that it is sent once more while there is time."""
-    passing = result.status >= 500 if isinstance(result, Answered) else result.code in {"unreachable", "malformed"}
-    return passing and ports.now() + GRACE_MS < call.until
+    return may_pass(result) and ports.now() + GRACE_MS < call.until
 
 
 def settle(ports: Ports, call: Call, result: Result, attempts: int) -> bool:
@@ -183,18 +178,6 @@ def _applied(ports: Ports, call: Call, result: Result) -> tuple[Outcome, str | N
             return "accepted", None
         return ("late" if refusal.code in _MOVED_ON else "failed"), refusal.code
     return "accepted", None
-
-
-def action_of(body: bytes) -> Mapping[str, Any] | None:
-    """The action in the body of an answer, which is `{"action": {…}}` in strict JSON; None if it has another form."""
-    try:
-        found = loads(body)
-    except BadJSON:
-        return None
-    if not isinstance(found, dict) or found.keys() != {"action"}:
-        return None
-    action = found["action"]
-    return action if isinstance(action, dict) else None
 
 
 def rearm(ports: Ports, match_id: MatchId, version: Version, again_at: int | None) -> None:

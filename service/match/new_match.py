@@ -119,18 +119,25 @@ def _check_rated(game: AnyGame, wanted: NewMatch, options: Any) -> None:
     """
     timed = wanted.clock is not None and not wanted.clock.turn_seconds is wanted.clock.bank_seconds is UNSET
     if wanted.private:
-        raise Refused("invalid-options", "A rated match is public.", parameter="private")
+        raise Refused("invalid-options", "A rated match is public; leave out private.", parameter="private")
     if wanted.seats == 1:
         raise Refused("invalid-options", "A rated match has two seats at least.", parameter="seats")
     if wanted.bots:
-        fault = "In a rated match all seats are for players who take them themselves."
+        fault = "In a rated match players take all seats themselves, hosted bots with their own tokens; leave out bots."
         raise Refused("invalid-options", fault, parameter="bots")
     if not (timed or game.info.keeps_time):
-        raise Refused("invalid-options", "A rated match needs turn_seconds or bank_seconds.", parameter="clock")
+        raise Refused(
+            "invalid-options",
+            "A rated match needs turn_seconds or bank_seconds; without clock it has seven days for a decision.",
+            parameter="clock",
+        )
     variants = ({}, *game.info.variants.values())
     if not any(options == game.options(wanted.seats, variant) for variant in variants):
-        names = f" or those of a variant: {', '.join(sorted(game.info.variants))}" if game.info.variants else ""
-        raise Refused("invalid-options", f"A rated match has the default options{names}.", parameter="options")
+        named = (
+            f" or those of a variant of the game: {', '.join(sorted(game.info.variants))}" if game.info.variants else ""
+        )
+        fault = f"A rated match has the default options{named}; GET /v1/games/{game.info.id} has both."
+        raise Refused("invalid-options", fault, parameter="options")
 
 
 def _check_clock(game: AnyGame, clock: MatchClock | None) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any, Literal
 
 import msgspec
+from msgspec.structs import replace
 
 from events.record import MatchId, Version
 from service.games.visibility import Seat
@@ -90,6 +91,15 @@ def task(match: Match, seat: Seat, language: str) -> Task | None:
         action_texts=action_texts(match.game, language, legal),
         last=None if last is None else _answer(last),
     )
+
+
+def as_of(match: Match, decision: OpenDecision, now: int) -> Match:
+    """The match in server time such that an open decision is to be taken at `now` (server milliseconds).
+
+    It is for matches that are played in simulated time: their deadlines then say how much real time is left.
+    """
+    due = max(match.at, decision.opens_at) if decision.called_at is None else decision.called_at
+    return replace(match, paused=match.paused + now - due)
 
 
 def _answer(last: LastMove) -> LastAnswer:

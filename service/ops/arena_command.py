@@ -18,7 +18,7 @@ from rich.live import Live
 from service.arena import export as export_folder
 from service.arena.bots import versions
 from service.arena.deals import Contest, Deal, JobOrder
-from service.arena.entries import BadEntry, hosted, same_bots
+from service.arena.entries import Address, BadEntry, entry_of, same_bots
 from service.arena.hosted import CannotStart
 from service.arena.jobs import JobFailed, deals
 from service.arena.journal import Journal, NotContinued, contest_of
@@ -29,9 +29,11 @@ from service.arena.table import WIDTH, table
 from service.errors import Refused
 from service.games.registry import GAMES
 from service.match.characters import printable
+from service.match.events import LONGEST_LIMIT_MS
 from service.match.new_match import NewMatch, checked_options
 from service.match.randomness import new_seed
 from service.ops.arguments import LocalCommand, advice, options_of, seed_of
+from service.ops.signing_secret import SECRET_FILE, read_secret
 
 REFRESH_S: Final = 0.25
 
@@ -42,7 +44,7 @@ REFRESH_S: Final = 0.25
     "--bots",
     required=True,
     metavar="A,B[,...]",
-    help="One bot for each seat: a built-in name, [DIR/]module:function, or a command in quotes.",
+    help="One bot for each seat: a built-in name, [DIR/]module:function, a command in quotes, or the URL of a bot to call.",
 )
 @click.option("--matches", type=click.IntRange(1), metavar="N", help="How many matches, rounded up to whole deals.")
 @click.option("--sprt", metavar="ELO0,ELO1", help="Stop as soon as one of two Elo differences is accepted (two bots).")
@@ -58,6 +60,7 @@ REFRESH_S: Final = 0.25
 @click.option(
     "--plot", "plot_file", type=click.Path(dir_okay=False), metavar="FILE.svg", help="Where to draw the scores."
 )
+@SECRET_FILE
 @click.option("--bot-log", type=click.Path(dir_okay=False), metavar="FILE", help="Where bots print to.")
 def arena(
     game: str,
@@ -73,6 +76,7 @@ def arena(
     json_file: str | None,
     plot_file: str | None,
     bot_log: str | None,
+    secret_file: Path,
 ) -> None:
     """Measure whether one bot is stronger than another.
 
@@ -88,7 +92,8 @@ def arena(
     if test is not None and len(contest.contestants) != 2:
         raise click.UsageError("--sprt compares two bots.")
     limit = None if matches is None else -(-matches // len(contest.bots))
-    contest = _with_versions(contest, bot_log)
+    secret = _secret(contest, secret_file)
+    contest = _with_versions(contest, bot_log, secret)
     if export is not None:
         try:
             export_folder.begin(Path(export), contest)
@@ -97,9 +102,8 @@ def arena(
     for file in (json_file, plot_file, bot_log):
         if file is not None:
             Path(file).open("ab").close()  # now, and not only after an hour of play
-    order = JobOrder(
-        contest, *(None if path is None else os.fsencode(Path(path).absolute()) for path in (export, bot_log))
-    )
+    export_path, log_path = (None if path is None else os.fsencode(Path(path).absolute()) for path in (export, bot_log))
+    order = JobOrder(contest, export_path, log_path, secret)
     standings = Standings(contest, test)
     end: End = "interrupt"
     with ExitStack() as stack:
@@ -201,14 +205,14 @@ def _contest(
     if not bots.isprintable():
         raise click.UsageError("--bots: a name has only characters that can be printed.")
     try:
-        built_in = tuple(name for name in names if hosted(name) is None)
+        built_in = tuple(name for name in names if entry_of(name) is None)
     except BadEntry as error:
         raise click.UsageError(f"--bots: {error}") from None
     wanted = NewMatch(game=game, seats=len(names), options=options_of(options), bots=built_in)
     try:
         known = checked_options(GAMES[game], wanted)
     except Refused as refusal:
-        own = "Name a bot of your own as module:function or DIR/module:function, or as a command in quotes."
+        own = "Name a bot of your own as module:function or DIR/module:function, as a command in quotes, or by its URL."
         what = own if refusal.code == "bot-not-found" else advice(refusal, GAMES[game], len(names))
         raise click.UsageError(f"{refusal.detail} {what}") from None
     if len(set(names)) < 2:
@@ -223,11 +227,22 @@ def _contest(
     return Contest(game, names, msgspec.to_builtins(known), (given or new_seed()).hex(), limit_ms)
 
 
-def _with_versions(contest: Contest, bot_log: str | None) -> Contest:
+def _secret(contest: Contest, file: Path) -> bytes:
+    """The secret that signs calls; empty if no bot is called."""
+    if not any(isinstance(entry_of(name), Address) for name in contest.bots):
+        return b""
+    if contest.limit_ms > LONGEST_LIMIT_MS:
+        raise click.UsageError(
+            f"--limit-ms: a bot that is called has at most {LONGEST_LIMIT_MS} ms, as on the service."
+        )
+    return read_secret(file)
+
+
+def _with_versions(contest: Contest, bot_log: str | None, secret: bytes) -> Contest:
     """The contest with the version of each bot. Warns of two names that are the same bot."""
     log = None if bot_log is None else str(Path(bot_log).absolute())
     try:
-        found = versions(GAMES[contest.game], contest.bots, contest.limit_ms / 1000, log)
+        found = versions(GAMES[contest.game], contest.bots, contest.limit_ms / 1000, log, secret)
     except CannotStart as error:
         raise click.ClickException(printable(f"{error}")) from None
     for one, other in same_bots(contest.bots, found):

@@ -5,6 +5,7 @@ from typing import Final
 import click
 
 from service.ops.arguments import Command
+from service.ops.bot_check.command import check
 from service.ops.dump_commands import dataset
 from service.ops.local_commands import play, verify
 from service.ops.new_bot import bot
@@ -77,6 +78,7 @@ def main() -> None:
 main.add_command(play)
 main.add_command(verify)
 main.add_command(dataset)
+bot.add_command(check)
 main.add_command(bot)
 main.add_command(view)
 

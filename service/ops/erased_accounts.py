@@ -8,7 +8,8 @@ import os
 import re
 import secrets
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
@@ -19,7 +20,7 @@ from service.repository.ports import Ports
 from service.usecases.erasure import erase_bots
 
 Report = Callable[[str], object]
-_LINE: Final = re.compile(r"([A-Za-z0-9_-]{1,64})(?: [0-9TZ:-]{20})?", re.ASCII)
+_LINE: Final = re.compile(r"((?:pl|bt)_[0-9a-f]{20})(?: [0-9TZ:-]{20})?", re.ASCII)
 
 
 class BadList(Exception):
@@ -84,28 +85,30 @@ def update_list(ports: Ports, file: Path) -> bool:
     return True
 
 
-def erase_again(ports: Ports, listed: Iterable[str] | None, report: Report) -> None:
-    """Erase, in a restored store, the accounts of a list. Workers leave their matches.
+def erase_again(ports: Ports, listed: Mapping[Path, Sequence[str]], report: Report) -> None:
+    """Erase, in a restored store, the accounts of the lists. Workers leave their matches.
 
     The same for accounts that were erased when the backup was taken: their names and matches may have been read before
     that.
     """
     now = ports.now()
     known = {**ports.accounts.erasing(), **ports.accounts.erased()}
-    new = [player for player in dict.fromkeys(listed or ()) if player not in known]
+    new = [player for player in dict.fromkeys(chain.from_iterable(listed.values())) if player not in known]
     revived = len(ports.accounts.players(new))
     for player in (*known, *new):
         ports.accounts.begin_erasure(player, now)
         ports.accounts.erase(player, now)
         erase_bots(ports, player, now)
         ports.webhooks.erase(player)
-    if listed is None:
+    if not listed:
         report(
             "there is no list of erased accounts beside the backup, and none was given (--erased FILE): those that were erased "
             "after this backup exist again"
         )
     else:
-        report(f"erased {revived} accounts again that were erased after this backup")
+        lists = " and ".join(f"{file} ({len(players)} accounts)" for file, players in listed.items())
+        by = f"by the list{'s' if len(listed) > 1 else ''} {lists}"
+        report(f"erased {revived} accounts again that were erased after this backup, {by}")
 
 
 def check_erased(ports: Ports, report: Report) -> bool:

@@ -33,7 +33,7 @@ from service.ops.serve import lock
 from service.ops.webhook_upkeep import check_webhooks
 from service.repository.ports import Ports
 from service.settings import read
-from service.usecases.match_index import rebuild_entries, update_index, update_index_of_ended
+from service.usecases.match_index import rebuild_entries, record_leavers, update_index, update_index_of_ended
 
 Report = Callable[[str], object]
 
@@ -112,7 +112,7 @@ def restore(environ: Mapping[str, str], source: Path, report: Report, erased: Pa
             pass  # check that it is complete before anything is written, so that another try finds an empty store
         beside = erased_accounts.file_beside(source, _store_id(source))
         lists = [file for file in (erased, beside) if file is not None and (file is erased or file.exists())]
-        listed = [player for file in lists for player in erased_accounts.read_list(file)] if lists else None
+        listed = {file: erased_accounts.read_list(file) for file in lists}
         if settings.log_url is None:
             folder = settings.data_dir
             if folder.exists() and any(folder.iterdir()):
@@ -195,7 +195,7 @@ def _check(ports: Ports, client: LogClient, report: Report) -> bool:
     is_whole = erased_accounts.check_erased(ports, report)
     is_whole = check_webhooks(ports, report) and is_whole
     is_whole = check_bots(ports, report) and is_whole
-    update_index_of_ended(ports, _with_open_listed(ports, seats.reported(_inspected(ports, client, counts, report))))
+    update_index_of_ended(ports, _listed(ports, seats.reported(_inspected(ports, client, counts, report))))
     statuses = ", ".join(f"{counts[name]} {name}" for name in ("open", "running", "suspended", "finished", "aborted"))
     newer = f", {counts['newer']} of a newer release" if counts["newer"] else ""
     report(
@@ -205,9 +205,10 @@ def _check(ports: Ports, client: LogClient, report: Report) -> bool:
     return is_whole and not (seats.found or counts["faults"] or counts["newer"])
 
 
-def _with_open_listed(ports: Ports, matches: Iterable[Match]) -> Iterator[Match]:
-    """The matches. Those that are open are added to their lists."""
+def _listed(ports: Ports, matches: Iterable[Match]) -> Iterator[Match]:
+    """The matches. Those that are open are added to their lists, and all to the lists of those who left them."""
     for match in matches:
+        record_leavers(ports, match)
         if match.status == "open":
             update_index(ports, match)
             adopt_match(ports, match)

@@ -8,7 +8,9 @@ import msgspec
 
 Scope: TypeAlias = Literal["watch", "play", "bots", "account"]
 """What a token may be used for: to see what the player sees, to act for the player in matches, to manage the player's hosted
-bots, or to manage the account. `account` includes everything, because it makes new tokens."""
+bots, or to manage the account. A token with `account` leads to everything, because it makes tokens with any scope."""
+HOUR_MS: Final = 3_600_000
+"""The unit in which the last use of a token is recorded."""
 SCOPES: Final[tuple[Scope, ...]] = get_args(Scope)
 
 

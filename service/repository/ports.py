@@ -35,7 +35,7 @@ StatusList: TypeAlias = Literal["open", "running", "finished", "aborted"]
 ENDING_MS: Final = 30_000
 """The end of a match is in the log within this time after it was announced to the index; otherwise it was not appended."""
 
-OwnList: TypeAlias = Literal["all", "active", "public"]
+OwnList: TypeAlias = Literal["all", "active", "public", "left"]
 """Which matches of a player: all that it created or took a seat in, only those that are not over, or only the public ones."""
 
 Lane: TypeAlias = Literal["turns", "bots"]
@@ -101,7 +101,11 @@ class MatchIndex(Protocol):
         ...
 
     def dismiss(self, player: str, match_id: MatchId, created_at: int) -> None:
-        """Remove a match from all lists of a player."""
+        """Remove a match from all lists of a player but that of the matches that the player left."""
+        ...
+
+    def add_left(self, player: str, match_id: MatchId, created_at: int) -> None:
+        """Add a match to those that a player left before their start. It stays there if the player joins again."""
         ...
 
     def conclude(self, player: str, match_id: MatchId, created_at: int, at: int) -> None:
@@ -241,5 +245,5 @@ class Ports:
         """
         found = self.accounts.players((player,)).get(player)
         if found is None:
-            raise Refused("player-not-found", "No player has this id.")
+            raise Refused("player-not-found", "No player has this id (any more).")
         return found

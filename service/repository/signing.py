@@ -4,8 +4,10 @@ A secret is derived from the store's secret, the name of its key and a number, s
 """
 
 import base64
+import binascii
 import hmac
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from secrets import token_bytes
 from typing import Final
 
 import msgspec
@@ -16,6 +18,33 @@ from events.record import canonical
 PREFIX: Final = "whsec_"
 OVERLAP_MS: Final = 24 * 3_600_000
 """How long the previous secret stays valid after a renewal."""
+_SECRET_BYTES: Final = range(24, 65)
+"""How many bytes a secret has (Standard Webhooks, "Signature scheme")."""
+
+
+def signed(secrets: Sequence[bytes], message: str, at: int, body: bytes) -> Mapping[str, str]:
+    """The headers that sign a body, with a signature by each secret.
+
+    `message` is an id that stays the same if the message is sent again. `at` is the time of sending, in seconds since 1970.
+    """
+    content = b".".join((message.encode(), str(at).encode(), body))
+    digests = (hmac.digest(secret, content, "sha256") for secret in secrets)
+    signatures = " ".join(f"v1,{base64.b64encode(digest).decode()}" for digest in digests)
+    return {"webhook-id": message, "webhook-timestamp": str(at), "webhook-signature": signatures}
+
+
+def new_secret() -> str:
+    """A random secret, in the form that receivers get."""
+    return PREFIX + base64.b64encode(token_bytes(32)).decode()
+
+
+def secret_of(text: str) -> bytes | None:
+    """The bytes of a secret in the form that receivers get, `whsec_` and base64; None if it has another form."""
+    try:
+        secret = base64.b64decode(text.removeprefix(PREFIX), validate=True)
+    except (binascii.Error, ValueError):
+        return None
+    return secret if text.startswith(PREFIX) and len(secret) in _SECRET_BYTES else None
 
 
 class SigningKey(msgspec.Struct, frozen=True):
@@ -33,17 +62,13 @@ class SigningKey(msgspec.Struct, frozen=True):
         return PREFIX + base64.b64encode(self._secret(store_secret, self.number)).decode()
 
     def headers(self, store_secret: bytes, message: str, now: int, body: bytes) -> Mapping[str, str]:
-        """The headers that sign a body. `message` is an id that stays the same if the message is sent again.
+        """The headers that sign a body, as `signed`; `now` is in server milliseconds.
 
         For a day after a renewal there are two signatures, so that a receiver may use either secret.
         """
-        at = str(now // 1000)
-        signed = b".".join((message.encode(), at.encode(), body))
         is_overlap = self.renewed_at is not None and now - self.renewed_at < OVERLAP_MS
         numbers = (self.number, self.number - 1) if is_overlap else (self.number,)
-        digests = (hmac.digest(self._secret(store_secret, number), signed, "sha256") for number in numbers)
-        signatures = " ".join(f"v1,{base64.b64encode(digest).decode()}" for digest in digests)
-        return {"webhook-id": message, "webhook-timestamp": at, "webhook-signature": signatures}
+        return signed([self._secret(store_secret, number) for number in numbers], message, now // 1000, body)
 
     def _secret(self, store_secret: bytes, number: int) -> bytes:
         return hmac.digest(store_secret, b"signing:" + canonical([self.name, number]), "sha256")

@@ -7,7 +7,7 @@ import msgspec
 
 from events.record import Event, MatchId, Version
 from service.errors import Corrupt, Refused
-from service.games.visibility import Seat
+from service.games.visibility import Seat, Viewer
 from service.match.events import SeatTaken
 from service.match.model import Match
 from service.match.redaction import SeenEvent, see_event, viewer_of
@@ -16,8 +16,10 @@ from service.repository.rating_streams import entry_of
 from service.usecases.accounts import TokenView, list_tokens
 from service.usecases.hosted_bots import OwnBot, own_bots
 from service.usecases.match_index import own_page
+from service.usecases.pages import Read
 from service.usecases.submit import player_key
 from service.usecases.webhooks import DeliveryView, WebhookView, deliveries, list_webhooks
+from service.views.damaged_match_access import may_learn_of
 from service.views.match_views import OwnMatch
 from service.views.ratings import PlayerRating, RatingChange, change, player_ratings
 
@@ -69,6 +71,14 @@ class ExportedMatch(msgspec.Struct, frozen=True, tag="match"):
     rating: RatingChange | None
 
 
+class ExportedLeftMatch(msgspec.Struct, frozen=True, tag="left"):
+    """A match in which the player had a seat only before the start, and the `events` and `commands` that are the player's."""
+
+    match: MatchId
+    events: tuple[SeenEvent, ...]
+    commands: tuple[ExportedCommand, ...]
+
+
 class UnreadableMatch(msgspec.Struct, frozen=True, tag="unreadable"):
     """A match of the player that the service cannot read: `GET /v1/matches/{match_id}` says why."""
 
@@ -81,11 +91,14 @@ class ExportedEnd(msgspec.Struct, frozen=True, tag="end"):
     matches: int
 
 
-Line: TypeAlias = ExportedAccount | ExportedMatch | UnreadableMatch | ExportedEnd
+Line: TypeAlias = ExportedAccount | ExportedMatch | ExportedLeftMatch | UnreadableMatch | ExportedEnd
 
 
 def export(ports: Ports, player: Player, token_digest: str) -> Iterator[Line]:
-    """The account, then its matches, newest first. `token_digest`: that of the token of the request."""
+    """The account, then its matches, and then those that the player left before their start, both newest first.
+
+    `token_digest`: that of the token of the request.
+    """
     tokens = list_tokens(ports, player, token_digest)
     has_code = ports.accounts.recovery_digest(player.id) is not None
     seek = ports.seeks.of(player.id)
@@ -107,21 +120,57 @@ def export(ports: Ports, player: Player, token_digest: str) -> Iterator[Line]:
         count += len(page.matches) + len(page.unreadable)
         before = page.last
         if before is None:
-            yield ExportedEnd(count)
+            break
+    for left in _left(ports, player.id):
+        yield left
+        count += 1
+    yield ExportedEnd(count)
+
+
+def _left(ports: Ports, player: str) -> Iterator[ExportedLeftMatch | UnreadableMatch]:
+    """The matches that a player left before their start."""
+    before = None
+    while True:
+        entries = ports.index.matches_of(player, "left", before, _PAGE)
+        for match_id, read in ports.history.newest_each([entry.match_id for entry in entries]).items():
+            line = _exported_left(ports, match_id, read, player)
+            if line is not None:
+                yield line
+        if len(entries) < _PAGE:
             return
+        before = entries[-1]
+
+
+def _exported_left(
+    ports: Ports, match_id: MatchId, read: Read, player: str
+) -> ExportedLeftMatch | UnreadableMatch | None:
+    """None if the player has joined again, never joined, or may not learn that the match exists."""
+    if isinstance(read, Match) and read.is_of(player):
+        return None
+    try:
+        if not isinstance(read, Match):
+            raise read
+        # A private match is hidden from the player again, but not these events, which all came before its start.
+        events = tuple(_caused(ports, read, player, viewer=None))
+    except (Corrupt, Refused):
+        return UnreadableMatch(match_id) if may_learn_of(ports, match_id, player) else None
+    return ExportedLeftMatch(match_id, events, _commands(ports, match_id, player)) if events else None
 
 
 def _exported(ports: Ports, own: OwnMatch, player: str) -> ExportedMatch | UnreadableMatch:
     try:
         match, _ = ports.history.newest(own.id)
-        events = tuple(_caused(ports, match, player))
+        events = tuple(_caused(ports, match, player, viewer_of(match, player)))
     except (Corrupt, Refused):
         return UnreadableMatch(own.id)
+    return ExportedMatch(own, events, _commands(ports, own.id, player), _rating(ports, match, player))
+
+
+def _commands(ports: Ports, match_id: MatchId, player: str) -> tuple[ExportedCommand, ...]:
     prefix = player_key(player, "", None).id
-    sent = ports.log.commands(own.id, prefix)
+    sent = ports.log.commands(match_id, prefix)
     commands = [ExportedCommand(name.removeprefix(prefix), seen.version) for name, seen in sent.items()]
-    commands.sort(key=lambda command: (command.version, command.key))
-    return ExportedMatch(own, events, tuple(commands), _rating(ports, match, player))
+    return tuple(sorted(commands, key=lambda command: (command.version, command.key)))
 
 
 def _rating(ports: Ports, match: Match, player: str) -> RatingChange | None:
@@ -134,9 +183,8 @@ def _rating(ports: Ports, match: Match, player: str) -> RatingChange | None:
     return None if entry is None else change(entry.rated, player)
 
 
-def _caused(ports: Ports, match: Match, player: str) -> Iterator[SeenEvent]:
-    """The events that a player caused, as the player sees them now."""
-    viewer = viewer_of(match, player)
+def _caused(ports: Ports, match: Match, player: str, viewer: Viewer) -> Iterator[SeenEvent]:
+    """The events that a player caused, as a viewer sees them."""
     seats: set[Seat] = set()
     version = 0
     while version < match.head.version:

@@ -9,7 +9,7 @@ from typing import Final
 import msgspec
 
 from service.errors import Refused
-from service.repository.accounts import SCOPES, Player, Session, Token, digest_of
+from service.repository.accounts import HOUR_MS, SCOPES, Player, Session, Token, digest_of
 from service.repository.ports import Ports
 
 PREFIX: Final = "moon_"
@@ -33,8 +33,8 @@ _SHAPE: Final = re.compile(rf"{PREFIX}[0-9A-Za-z]{{{_SECRET_LENGTH + _CHECK_LENG
 class TokenView(msgspec.Struct, frozen=True):
     """A token without its secret. `current`: it is the token of this request. Times are in server milliseconds.
 
-    `created_at` is null for tokens of older releases, `last_used_at` if the token was not used, and `expires_at` if it
-    does not expire.
+    `last_used_at` is the start of an hour. `created_at` is null for tokens of older releases, `last_used_at` if the token
+    was not used, and `expires_at` if it does not expire.
     """
 
     id: str
@@ -141,8 +141,10 @@ def list_tokens(ports: Ports, player: Player, current_digest: str) -> tuple[Toke
 
     A token of an older release is listed when a worker has found it, and that of the request always.
     """
-    found = {current_digest: Token(), **ports.accounts.tokens(player.id)}
-    valid = [(digest, token) for digest, token in found.items() if not token.has_expired(ports.now())]
+    now, found = ports.now(), {current_digest: Token(), **ports.accounts.tokens(player.id)}
+    # Its use now is stored only later.
+    found[current_digest] = msgspec.structs.replace(found[current_digest], last_used_at=now - now % HOUR_MS)
+    valid = [(digest, token) for digest, token in found.items() if not token.has_expired(now)]
     valid.sort(key=lambda pair: (pair[1].created_at or 0, pair[0]))
     return tuple(_see(digest, token, current=digest == current_digest) for digest, token in valid)
 

@@ -7,10 +7,12 @@ missing.
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
+import msgspec
 from msgspec.structs import replace
 
 from events.record import MatchId
 from service.errors import Corrupt, Refused
+from service.match.events import SeatTaken
 from service.match.model import Match, Status
 from service.match.new_match import game_named
 from service.repository.index_entry import IndexEntry
@@ -137,7 +139,11 @@ def own(ports: Ports, entry: IndexEntry, match: Read, player: str, own_list: Own
             ports.index.dismiss(player, match_id, created_at)
         return None
     is_own = match.is_of(player)
-    if match.created_at != created_at or not (is_own or match.status == "open"):
+    if match.created_at != created_at:
+        ports.index.dismiss(player, match_id, created_at)
+        return None
+    if not (is_own or match.status == "open"):
+        ports.index.add_left(player, match_id, created_at)
         ports.index.dismiss(player, match_id, created_at)
         return None
     if own_list == "active" and match.is_over:
@@ -233,12 +239,13 @@ def publish(ports: Ports, match: Match, players: Sequence[str] | None = None) ->
 
 
 def remove_left_match(ports: Ports, match: Match, player: str) -> Match | None:
-    """Remove a match from the list of a player who left before the start, unless they have joined again since.
+    """Move a match to those that a player has left before the start, unless they have joined again since.
 
     Returns the newest version if they have.
     """
     if match.is_of(player):
         return None
+    ports.index.add_left(player, match.id, match.created_at)
     ports.index.dismiss(player, match.id, match.created_at)
     newest, _ = ports.history.newest(match.id)
     if not newest.is_of(player):
@@ -246,6 +253,20 @@ def remove_left_match(ports: Ports, match: Match, player: str) -> Match | None:
     ports.index.enrol(player, match.id, match.created_at)
     publish(ports, match, (player,))
     return newest
+
+
+def record_leavers(ports: Ports, match: Match) -> None:
+    """Add a match to the lists of those who left it before the start, which an index that was lost does not have."""
+    seated: set[str] = set()
+    for event, _ in ports.history.verified_after(match, 0):
+        if event.type == "match_started":
+            break
+        if event.type == "seat_taken":
+            taken = msgspec.json.decode(event.data, type=SeatTaken)
+            seated |= set() if taken.kind == "bot" else {taken.player}
+    for player in sorted(seated):
+        if not match.is_of(player):  # who joins meanwhile keeps the match in the other lists
+            ports.index.add_left(player, match.id, match.created_at)
 
 
 def update_index(ports: Ports, match: Match, *, just_written: bool = False) -> None:

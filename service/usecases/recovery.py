@@ -17,6 +17,9 @@ PREFIX: Final = "reco_"
 LENGTH: Final = 75
 """Characters of a code: the prefix, 20 hex digits, `_`, 43 digits of the secret and 6 of the checksum."""
 _CODE: Final = re.compile(rf"{PREFIX}([0-9a-f]{{20}})_[0-9A-Za-z]{{49}}", re.ASCII)
+_MALFORMED: Final = (
+    f"This is no recovery code: it is incomplete or mistyped. A code begins with {PREFIX} and has {LENGTH} characters."
+)
 _NO_DIGEST: Final = digest_of("")
 
 
@@ -42,12 +45,13 @@ def recover(ports: Ports, code: str) -> tuple[Player, str]:
     """The player of a code, with a new token that has all scopes. All other tokens are revoked in every process at
     once.
 
-    Raises: Refused: `recovery-code-invalid`, the same for a malformed, wrong or renewed code and for a player who does
-        not exist.
+    Raises:
+        Refused: `recovery-code-invalid`, the same for a wrong or renewed code and for a player who does not exist. That
+            of a malformed code says so, which its sender could have found out alone.
     """
     player_id = player_of(code)
     if player_id is None:
-        raise _invalid()
+        raise Refused("recovery-code-invalid", _MALFORMED)
     digest = digest_of(code)
     stored = ports.accounts.recovery_digest(player_id)
     if not hmac.compare_digest(stored or _NO_DIGEST, digest):
@@ -61,4 +65,6 @@ def recover(ports: Ports, code: str) -> tuple[Player, str]:
 
 
 def _invalid() -> Refused:
-    return Refused("recovery-code-invalid", "This recovery code is not valid (any more).")
+    return Refused(
+        "recovery-code-invalid", "This recovery code is not valid (any more); only the newest one of a player is."
+    )

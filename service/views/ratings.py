@@ -29,13 +29,17 @@ class RatingView(msgspec.Struct, frozen=True):
 
 
 class PlayerRating(msgspec.Struct, frozen=True):
-    """The rating of a player in one game. `rank` is the player's rank on the leaderboard; null without a place on it."""
+    """The rating of a player in one game. `rank` is the player's rank on the leaderboard; null without a place on it.
+
+    `opponents` is how many different persons the player met, up to the number that a place needs.
+    """
 
     game: str
     rating: int
     mu: int
     sigma: int
     rank: int | None
+    opponents: int
     matches: int
     won: int
     shared: int
@@ -200,6 +204,7 @@ def _ratings(ports: Ports, standings: Mapping[str, Standing]) -> tuple[PlayerRat
         PlayerRating(
             game=game,
             rank=ports.ratings.rank(game, standing) if standing.is_placed else None,
+            opponents=len(standing.opponents),
             **_fields(standing),
         )
         for game, standing in standings.items()

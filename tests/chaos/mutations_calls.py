@@ -31,7 +31,7 @@ CALLS: Final = (
         "False",
         f"{_CLIENT}::test_a_name_with_one_address_that_is_not_public_is_not_called"),
     Mutation("a signature does not cover the time", "service/repository/signing.py",
-        "(message.encode(), at.encode(), body)",
+        "(message.encode(), str(at).encode(), body)",
         '(message.encode(), b"0", body)',
         "tests/service/repository/test_signing.py::test_the_library_verifies_our_signature_and_refuses_any_other"),
     Mutation("the previous secret is valid for ever", "service/repository/signing.py",

@@ -3,18 +3,22 @@
 from collections.abc import Mapping
 from contextlib import ExitStack, closing
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
+import httpx
 import pytest
 
+from service.adapters import token_links
 from service.adapters.valkey import Valkey
+from service.automation.erasure import Erasures
 from service.container import Service, build
 from service.repository.accounts import digest_of
 from service.settings import read
-from service.usecases import accounts, erasure, recovery
+from service.usecases import accounts, recovery
 from tests.api.live import get
 from tests.chaos.releases import Release, last_of_format_1
 from tests.ports import free_port, tcp_url
+from tests.service.arena import refused
 from tests.waiting import until
 
 SECONDS: Final = 10
@@ -25,6 +29,11 @@ def status(old: Release, token: str) -> int:
     with get(old.port, "/v1/me", {"Authorization": f"Bearer {token}"}) as response:
         response.read()
     return response.status
+
+
+def post(old: Release, path: str, token: str, body: Mapping[str, object] | None = None) -> Any:
+    headers = {"Authorization": f"Bearer {token}"}
+    return httpx.post(f"http://127.0.0.1:{old.port}{path}", json=body, headers=headers).raise_for_status().json()
 
 
 def environment(folder: Path, stack: ExitStack) -> Mapping[str, str]:
@@ -65,5 +74,16 @@ def test_an_older_process_accepts_full_tokens_only_and_learns_of_each_revocation
         until(lambda: status(old, first) == 401, SECONDS, "the older process refuses what a recovery revoked")
         assert status(old, recovered) == 200
 
-        erasure.erase(ports, player.id)
+        # A process dies after the first record of an erasure. The older process does not know it, and serves the player.
+        ports.accounts.begin_erasure(player.id, ports.now())
+        late = post(old, "/v1/me/tokens", recovered)["token"]
+        match = post(old, "/v1/matches", recovered, {"game": "ape_town", "seats": 2})["id"]
+        assert ports.history.newest(match)[0].status == "open"
+        Erasures(ports).step()
         until(lambda: status(old, recovered) == 401, SECONDS, "the older process refuses an erased account")
+        refused("token-invalid", accounts.authenticate, ports, late)
+        assert ports.history.newest(match)[0].status == "aborted"
+        ports.accounts.adopt()
+        assert token_links.owner_of(service.log_client, digest_of(late)) is None
+        assert status(old, late) in {200, 401}  # it may know the name for 30 seconds
+        assert not old.faults()

@@ -23,6 +23,7 @@ from service.arena.bot_process import decoder
 from service.games.registry import GAMES
 from service.ops.cli import main
 from service.ops.new_bot import sample_task
+from tests.ports import free_port
 from tests.serving import ROOT, Serving
 
 GUIDE: Final = (ROOT / "HOSTING-A-BOT.md").read_text(encoding="utf-8")
@@ -37,8 +38,8 @@ ENDED: Final = re.compile(
 )
 
 
-def new_bot(folder: Path, language: str) -> Path:
-    done = CliRunner().invoke(main, ["bot", "new", str(folder), "--language", language])
+def new_bot(folder: Path, language: str, *words: str) -> Path:
+    done = CliRunner().invoke(main, ["bot", "new", str(folder), "--language", language, *words])
     assert done.exit_code == 0, done.output
     return folder
 
@@ -59,8 +60,10 @@ def test_every_snippet_of_the_guide_runs_as_written(served: Serving, tmp_path: P
     parts = [text if language == "sh" else 'cp "$HOME/idea.py" strategy.py\n' for language, text in shown]
     assert {language for language, _ in shown} == {"sh", "python"}
     assert "Save it as `strategy.py`" in GUIDE
-    script = "set -eu\n" + "echo -----\n".join(parts).replace("http://127.0.0.1:8080", served.url)
-    script = script.replace("https://HOST", served.url)
+    script = "set -eu\ntrap 'kill $(jobs -p) || true' EXIT\n" + "echo -----\n".join(parts).replace(
+        "http://127.0.0.1:8080", served.url
+    )
+    script = script.replace("https://HOST", served.url).replace("8000", str(free_port()))
     script = script.replace("--jobs 2", f"--jobs 2 --seed {64 * '7'}")
     player = httpx.post(f"{served.url}/v1/players", json={"name": "Owner"}).json()
     environ = {**os.environ, "HOME": str(tmp_path), "PYTHONPATH": "", "TOKEN": player["token"]}
@@ -68,7 +71,7 @@ def test_every_snippet_of_the_guide_runs_as_written(served: Serving, tmp_path: P
         ["bash", "-c", script], cwd=ROOT, env=environ, capture_output=True, text=True, timeout=300, check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    written, measured, _, _, compared, _, played, bot = done.stdout.split("-----\n")
+    written, measured, _, _, compared, _, played, bot, called = done.stdout.split("-----\n")
     assert "strategy.py" in written
     low = re.search(r"arena_bot:play +[\d.]+ +([\d.]+)–", measured)
     assert low is not None, measured
@@ -78,6 +81,9 @@ def test_every_snippet_of_the_guide_runs_as_written(served: Serving, tmp_path: P
     result = json.loads((tmp_path / "mybot/apes.json").read_bytes())
     assert (result["sprt"]["verdict"], result["end"]) == ("elo0", "verdict")
     assert json.loads(bot).keys() >= {"token", "secret"}, bot
+    assert "No fault found." in called
+    assert "FAULT" not in called
+    assert "20 of 20 matches, 10 deals" in called
     assert len(ENDED.findall(played)) == 3
     with urlopen(ENDED.findall(played)[0][1]) as picture:
         assert picture.read().startswith(b"<svg")
@@ -212,6 +218,34 @@ def test_a_delay_that_repeats_is_printed_once(tmp_path: Path, language: str) -> 
             service.shutdown()
     assert len(_Busy.streams) == 3
     assert printed.count("The bots are busy.") == printed.count("\n") == 1
+
+
+@pytest.mark.parametrize(("language", "tests"), [("python", ["-m", "unittest"]), ("javascript", ["--test"])])
+def test_a_bot_to_call_passes_its_tests_and_every_check(tmp_path: Path, language: str, tests: list[str]) -> None:
+    folder = new_bot(tmp_path / "bot", language, "--door", "call")
+    program, file = PROGRAMS[language]
+    run([program, *tests], folder)
+    assert (folder / "secret").stat().st_mode & 0o777 == 0o600
+    assert (folder / "sample_task.json").read_bytes() == sample_task(GAMES["ape_town"], "call") + b"\n"
+    with subprocess.Popen([program, file, "--port", "0"], cwd=folder, stdout=subprocess.PIPE, text=True) as bot:
+        assert bot.stdout is not None
+        try:
+            url = bot.stdout.readline().split()[-1]
+            done = CliRunner().invoke(main, ["bot", "check", url, "--secret-file", str(folder / "secret")])
+        finally:
+            bot.send_signal(signal.SIGINT)
+    assert bot.returncode == 130
+    assert (done.exit_code, done.stdout.endswith("No fault found.\n")) == (0, True), done.output
+
+
+@pytest.mark.parametrize("language", PROGRAMS)
+def test_a_bot_to_call_without_a_secret_says_so_and_does_not_print_the_file(tmp_path: Path, language: str) -> None:
+    one, other = (new_bot(tmp_path / name, language, "--door", "call") for name in ("one", "other"))
+    assert (one / "secret").read_text() != (other / "secret").read_text()
+    (one / "secret").write_text("diary\n")
+    done = subprocess.run(PROGRAMS[language], cwd=one, capture_output=True, text=True, timeout=60, check=False)
+    sentence = "secret has no secret; name another file with --secret-file.\n"
+    assert (done.returncode, done.stderr) == (2, sentence)
 
 
 NO_CHOICE: Final = {

@@ -242,6 +242,15 @@ def test_every_answer_has_the_common_headers(client: FlaskClient, path: str) -> 
         assert len(response.headers["X-Request-Id"]) == 36
 
 
+@pytest.mark.parametrize(
+    ("path", "status"), [("/", 200), ("/docs", 200), ("/openapi.yaml", 400), ("/docs/start.js", 400)]
+)
+def test_a_page_for_people_ignores_what_other_sites_add_to_its_link(
+    client: FlaskClient, path: str, status: int
+) -> None:
+    assert client.get(f"{path}?fbclid=x&fbclid=y").status_code == status
+
+
 PREFLIGHT: Final = {
     "Origin": "https://play.example",
     "Access-Control-Request-Method": "POST",

@@ -91,6 +91,27 @@ def test_an_export_has_no_events_of_the_next_player_in_the_seat(client: Client) 
     assert [event["type"] for event in line["events"]] == ["match_created", "seat_taken", "seat_left"]
 
 
+def test_an_export_has_what_the_player_did_in_matches_that_the_player_left_before_their_start(client: Client) -> None:
+    ada, ben = client.sign_up("Ada"), client.sign_up("Ben")
+    hidden = client.do("/v1/matches", {**MATCH, "private": True}, ada)
+    freed = client.do("/v1/matches", MATCH, ada)["id"]
+    code = {"join_code": hidden["join_code"], "client_seed": "seven"}
+    client.do(f"/v1/matches/{hidden['id']}/seats", code, ben, idempotency_key="in")
+    client.do(f"/v1/matches/{hidden['id']}/leave", {"only": "open"}, ben, idempotency_key="out")
+    client.do(f"/v1/matches/{freed}/seats", {"seat": 1}, ben)
+    client.do(f"/v1/matches/{freed}/free", {"seat": 1}, ada)
+    *lines, end = exported(client, ben)[1:]
+    assert end == {"type": "end", "matches": 2}
+    assert {line["type"] for line in lines} == {"left"}
+    found = {line["match"]: line for line in lines}
+    taken, left = found[hidden["id"]]["events"]
+    assert (taken["type"], taken["data"]["client_seed"], left["type"]) == ("seat_taken", "seven", "seat_left")
+    assert found[hidden["id"]]["commands"] == [{"key": "in", "version": 2}, {"key": "out", "version": 3}]
+    assert [event["type"] for event in found[freed]["events"]] == ["seat_taken"]
+    client.do(f"/v1/matches/{hidden['id']}/seats", code, ben)
+    assert sorted(line["type"] for line in exported(client, ben)) == ["account", "end", "left", "match"]
+
+
 def test_a_large_export_is_complete(client: Client) -> None:
     token = client.sign_up()
     made = {client.do("/v1/matches", {**MATCH, "bots": ["random"] * 2}, token)["id"] for _ in range(45)}

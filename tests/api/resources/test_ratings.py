@@ -78,9 +78,9 @@ def test_a_player_has_its_ratings_by_game(played: Rated) -> None:
     anna = played.client.ask(f"/v1/players/{played.ids['Anna']}")
     assert (anna["id"], anna["name"], anna["kind"]) == (played.ids["Anna"], "Anna", "human")
     (of_game,) = anna["ratings"]
-    assert (of_game["game"], of_game["rank"], of_game["won"]) == (GAME, 1, RIVALS)
+    assert (of_game["game"], of_game["rank"], of_game["won"], of_game["opponents"]) == (GAME, 1, RIVALS, 10)
     (rival,) = played.client.ask(f"/v1/players/{played.ids['Rival 0']}")["ratings"]
-    assert (rival["rank"], rival["lost"], rival["matches"]) == (None, 1, 1)
+    assert (rival["rank"], rival["lost"], rival["matches"], rival["opponents"]) == (None, 1, 1, 1)
     other = played.client.ask("/v1/me", played.client.sign_up("Eve"))["id"]
     assert played.client.ask(f"/v1/players/{other}")["ratings"] == []
 
@@ -233,15 +233,6 @@ def test_a_seek_may_be_rated_and_limit_the_ratings_of_others(client: Client) -> 
     ben = client.sign_up("Ben")
     answer = client.post("/v1/seeks", {**body, "rating_from": 1101}, ben)
     assert problem(answer)[:2] == (422, "invalid-options")
-
-
-def test_an_export_has_the_ratings_of_the_player_and_what_each_match_changed(played: Rated) -> None:
-    with played.client.get("/v1/me/export", played.tokens["Anna"]) as answer:
-        account, *matches, _ = map(msgspec.json.decode, answer.get_data().splitlines())
-    assert account["ratings"] == played.client.ask(f"/v1/players/{played.ids['Anna']}")["ratings"]
-    past = played.pages(f"/v1/players/{played.ids['Anna']}/ratings", "matches", 50)
-    names = ("counted", "rank", "before", "after")
-    assert [one["rating"] for one in matches] == [{name: one[name] for name in names} for one in past]
 
 
 def test_an_erased_player_keeps_its_ratings_without_a_name() -> None:

@@ -17,6 +17,7 @@ export type Contract = [
   Is<web.MatchEvent, Schemas["SeenEvent"]>,
   Is<web.End, Schemas["StreamEnd"]>,
   Is<web.GameSummary, Schemas["GameSummary"]>,
+  Is<web.PublicBot, Schemas["PublicBot"]>,
   Is<web.Player, Schemas["Player"]>,
   Is<web.Token, Schemas["TokenView"]>,
   Is<web.Leaderboard, Schemas["Leaderboard"]>,

@@ -114,6 +114,18 @@ def test_the_keyboard_alone_plays(people: People, game: str) -> None:
         page.wait_for_function(
             "before => Number([...document.querySelectorAll('.log .ply')].at(-1)?.textContent) > before", arg=before
         )
+    # A button that may not be used any more, or that is replaced by others, does not lose the focus.
+    larger = page.get_by_role("button", name="Larger")
+    larger.focus()
+    for _ in range(4):
+        page.keyboard.press("Enter")
+    expect(larger).to_have_attribute("aria-disabled", "true")
+    expect(larger).to_be_focused()
+    page.get_by_role("button", name="Leave the match").focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name="Stay")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name="Leave the match")).to_be_focused()
 
 
 def _tab_to(page: Page, selector: str) -> None:

@@ -1,6 +1,8 @@
 """The web client when something fails: no network, a restart, a second tab, a revoked token, a hostile name."""
 
+import json
 import re
+import time
 from pathlib import Path
 from typing import Final
 
@@ -14,6 +16,9 @@ from tests.ports import free_port
 from tests.serving import serving
 
 OPEN: Final = ".sentence[aria-disabled=false]"
+ENDS: Final = 4
+LEAST_PAUSES_S: Final = 0.6
+"""The second and the third pause are at least 0.25 and 0.5 seconds."""
 
 
 def _against_a_bot(person: Person, game: str = "Ape Town") -> str:
@@ -198,6 +203,51 @@ def test_the_page_cannot_make_markup_or_code_of_a_string(people: People) -> None
         with pytest.raises(Error, match=r"TypeError|Trusted"):
             ada.page.evaluate(attempt)
     people.faults.clear()  # the browser reports each attempt
+
+
+def test_a_stream_that_ends_again_and_again_is_continued_with_growing_pauses(people: People) -> None:
+    token = httpx.post(f"{people.url}/v1/players", json={"name": "Ada"}, timeout=30).json()["token"]
+    match = httpx.post(
+        f"{people.url}/v1/matches",
+        json={"game": "ape_town", "seats": 2},
+        headers={"Authorization": f"Bearer {token}"},
+        timeout=30,
+    ).json()
+    place = {"version": match["version"], "head": match["head"]}
+    hello = {"type": "hello", "now": match["created_at"], "heartbeat_ms": 5000, **place}
+    end = {"type": "end", "reason": "restart", **place}
+    at: list[float] = []
+
+    def restart(route: Route) -> None:
+        at.append(time.monotonic())
+        route.fulfill(content_type="application/x-ndjson", body=json.dumps(hello) + "\n" + json.dumps(end) + "\n")
+
+    wanda = people.person("Wanda")
+    wanda.page.route(re.compile("/events"), restart)
+    wanda.visit(f"match/{match['id']}")
+    while len(at) < ENDS:
+        with wanda.page.expect_request(re.compile("/events")):
+            pass
+    assert at[3] - at[1] > LEAST_PAUSES_S
+
+
+def test_no_text_of_an_address_leads_a_request_elsewhere_or_becomes_a_heading(people: People) -> None:
+    wanda = people.person("Wanda")
+    asked: list[str] = []
+    wanda.page.on("request", lambda request: asked.append(request.url.removeprefix(people.url)))
+    lobby = "Board games, one honest referee"
+    for place, heading in (
+        ("match/..%2Fme", lobby),
+        ("leaderboard/buy-now", "Leaderboard"),
+        ("player/..", lobby),
+        ("leaderboard/Buy%20now", lobby),
+        ("new?game=..%2Fme", "New match"),
+    ):
+        wanda.visit(place)
+        expect(wanda.page.locator("h1")).to_have_text(heading)
+    expect(wanda.field("Seats")).to_be_visible()
+    known = r"/v1/(bots\?limit=200|games(/\w+|/buy-now/leaderboard\?limit=50)?|matches\?.*)"
+    assert [path for path in asked if path.startswith("/v1/") and not re.fullmatch(known, path)] == []
 
 
 def test_a_hidden_tab_closes_its_stream_and_goes_on_when_it_is_looked_at(people: People) -> None:

@@ -36,6 +36,9 @@ def test_a_match_that_waits_is_found_filtered_and_joined(people: People) -> None
     ben.field("Bots").select_option(label="With bots")
     expect(row).to_have_count(0)
     ben.field("Bots").select_option(label="Without bots")
+    ben.field("Rating from").select_option("1100")
+    expect(row).to_have_count(0)
+    ben.field("Rating from").select_option("1000")
     row.click()
     ben.page.get_by_role("button", name="Take a seat").click()
     expect(ben.page.locator(".seats")).to_contain_text("Ben")
@@ -57,6 +60,27 @@ def test_the_creator_fills_and_frees_seats_by_click(people: People) -> None:
     ada.page.get_by_role("button", name="Add random").click()
     expect(ada.page.locator("#waiting")).to_have_count(0)
     expect(ada.page.locator("#seats")).to_be_visible()
+
+
+def test_a_hosted_bot_is_given_a_seat_by_whom_its_owner_allows(people: People) -> None:
+    owner = httpx.post(f"{people.url}/v1/players", json={"name": "Ada"}, timeout=30).json()["token"]
+    ben = _known(people, "Ben")
+    for name, seating in (("Open", "everyone"), ("Own", "owner")):
+        httpx.post(
+            f"{people.url}/v1/me/bots",
+            json={"name": name, "public": True, "seating": seating},
+            headers={"Authorization": f"Bearer {owner}"},
+            timeout=30,
+        ).raise_for_status()
+    match = ben.create(GAME, 2, options=lambda page: _seat(page, "Bot Open of Ada"))
+    assert people.get(f"/v1/matches/{match}")["seats"][0]["kind"] == "hosted"
+    ben.visit("new")
+    expect(ben.page.get_by_role("option", name="Bot Open of Ada")).to_have_count(1)
+    expect(ben.page.get_by_role("option", name="Bot Own of Ada")).to_have_count(0)
+
+
+def _seat(page: Page, bot: str) -> None:
+    page.get_by_role("combobox", name="Other player 1").select_option(label=bot)
 
 
 def test_a_running_match_is_watched_without_an_account(people: People) -> None:
@@ -93,9 +117,67 @@ def test_a_list_has_more_while_the_api_has_even_if_all_of_a_page_is_listed_elsew
     expect(more).to_be_visible()
     ada.page.route("**/v1/matches?status=running*cursor=more*", lambda route: route.abort())
     more.click()
-    expect(ada.page.locator("section", has=ada.page.locator("#running-matches")).get_by_role("status")).to_contain_text(
+    expect(ada.page.locator("section", has=ada.page.locator("#running-matches")).get_by_role("alert")).to_contain_text(
         "does not answer"
     )
+
+
+def test_a_next_page_is_read_once_and_not_shown_with_other_filters(people: People) -> None:
+    ada, wanda = _known(people, "Ada"), people.person("Wanda")
+    match = people.get(f"/v1/matches/{ada.create(GAME, 2)}")
+    held: list[Route] = []
+
+    def answer(route: Route) -> None:
+        if "cursor=" in route.request.url:
+            held.append(route)
+        elif "seats=2" in route.request.url:
+            route.fulfill(json={"matches": [], "next": None})
+        else:
+            route.fulfill(json={"matches": [match], "next": "more"})
+
+    wanda.page.route("**/v1/matches?status=open*", answer)
+    wanda.visit()
+    section = wanda.page.locator("section", has=wanda.page.locator("#open-matches"))
+    more = section.get_by_role("button", name="More")
+    more.click()
+    expect(more).to_have_attribute("aria-disabled", "true")
+    more.click(force=True)
+    wanda.field("Seats").select_option("2")
+    expect(section.get_by_text("No match waits for players")).to_be_visible()
+    (late,) = held
+    with wanda.page.expect_response(re.compile("cursor=")) as answered:
+        late.fulfill(json={"matches": [match], "next": "more"})
+    answered.value.finished()
+    expect(section.locator(".match")).to_have_count(0)
+    expect(more).to_have_count(0)
+
+
+def test_a_player_has_no_matches_only_once_they_were_read(people: People) -> None:
+    ada = _known(people, "Ada")
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    ada.page.route(re.compile("/v1/players/.*/matches"), hold)
+    with ada.page.expect_request(re.compile("/v1/players/.*/matches")):
+        ada.visit(f"player/{people.get('/v1/me', ada.token)['id']}")
+    expect(ada.page.get_by_text("No rated match has counted yet.")).to_be_visible()
+    expect(ada.page.get_by_text("No public match yet.")).to_have_count(0)
+    held.pop().continue_()
+    expect(ada.page.get_by_text("No public match yet.")).to_be_visible()
+
+
+def test_who_makes_a_match_but_gets_no_seat_is_told_so_and_may_take_one(people: People) -> None:
+    ada = _known(people, "Ada")
+    refusal = {"status": 409, "code": "too-many-matches", "title": "", "detail": "You play too many matches."}
+    ada.page.route(re.compile("/seats$"), lambda route: route.fulfill(status=409, json=refusal))
+    match = ada.create(GAME, 2)
+    expect(ada.page.get_by_role("alert")).to_contain_text("You play too many matches.")
+    ada.page.unroute_all()
+    ada.page.get_by_role("button", name="Take a seat").click()
+    expect(ada.page.locator(".seats")).to_contain_text("Ada")
+    assert people.get(f"/v1/matches/{match}")["seats"][0]["name"] == "Ada"
 
 
 def test_a_match_that_is_over_is_listed_with_its_players_and_date_and_without_its_clock(people: People) -> None:

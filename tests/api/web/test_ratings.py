@@ -99,6 +99,8 @@ def test_the_page_of_a_player_shows_ratings_results_and_matches(
     expect(page.locator("#public-matches ~ .matches li").first).to_contain_text(re.compile(r"Won by .+ \(\d+\)"))
     assert page.evaluate(OVERFLOW) <= 0
     assert violations(page) == []
+    ada.visit(f"player/{played.ids['Rival 1']}")
+    expect(page.locator(".card", has_text=TITLE).get_by_role("link")).to_contain_text("2 of 10 opponents")
 
 
 def test_a_player_who_is_not_there_is_reported(readers: People) -> None:

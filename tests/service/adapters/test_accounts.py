@@ -9,9 +9,9 @@ import pytest
 from events.redis_log import connect, connect_cluster, send
 from service.adapters.accounts import RedisAccounts
 from service.adapters.memory import MemoryAccounts
-from service.adapters.token_uses import HOUR_MS, TokenUses, UsesWriter
+from service.adapters.token_uses import TokenUses, UsesWriter
 from service.observability import failpoints
-from service.repository.accounts import Accounts, Player, Session, Token
+from service.repository.accounts import HOUR_MS, Accounts, Player, Session, Token
 
 NOW: Final = 1_700_000_000_000
 FULL: Final = Token(label="full", created_at=NOW)

@@ -98,6 +98,23 @@ def test_a_player_s_matches_are_listed_until_they_are_dismissed(index: MatchInde
         assert list(index.concluded(player, 0, 0, 9)) == []
 
 
+def test_a_match_that_a_player_left_is_in_a_list_of_its_own_also_if_the_player_joins_again(
+    index: MatchIndex, creator: str
+) -> None:
+    entry = IndexEntry(12, "m")
+    index.enrol(creator, "m", 12)
+    index.publish([creator], "m", 12)
+    index.conclude(creator, "m", 12, 100)
+    for _ in range(2):
+        index.add_left(creator, "m", 12)
+        index.dismiss(creator, "m", 12)
+        found = {own_list: list(index.matches_of(creator, own_list, None, 9)) for own_list in get_args(OwnList)}
+        assert found == {"all": [], "active": [], "public": [], "left": [entry]}
+        assert list(index.concluded(creator, 0, 0, 9)) == []
+    index.enrol(creator, "m", 12)
+    assert list(index.matches_of(creator, "left", None, 9)) == [entry]
+
+
 def test_concluded_matches_are_listed_since_a_time_and_keep_their_first_time(index: MatchIndex, creator: str) -> None:
     for at, match in ((100, "b"), (200, "a"), (300, "c"), (400, "a"), (200, "d")):
         index.enrol(creator, match, 12)

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from service.arena.bots import BuiltIn, seated, versions
+from service.arena.called import Called
 from service.arena.entries import same_bots
 from service.arena.hosted import CannotStart, Changed, Hosted
 from service.arena.play import Failed, FailureKind
@@ -59,6 +60,13 @@ def answers(bot: Hosted | BuiltIn, keys: int = 40) -> Iterator[Any]:
             yield bot.answer(TASK, lambda number=number: bytes([number]) * 32)  # type: ignore[misc]  # a bound default
         except Failed as failed:
             yield failed
+
+
+def local(*arguments: Any) -> Hosted | BuiltIn:
+    """A bot that plays on this machine, as `seated`."""
+    bot = seated(*arguments)
+    assert not isinstance(bot, Called)
+    return bot
 
 
 def first_failure(bot: Hosted | BuiltIn) -> Failed:
@@ -132,7 +140,7 @@ def test_a_bot_of_another_folder_imports_its_own_files_and_runs_there(
     monkeypatch.chdir(tmp_path / "new")
     chosen = []
     for name in ("mine:play", old):
-        player = seated(APE, name, 10.0, None)
+        player = local(APE, name, 10.0, None)
         chosen.append(player.answer(TASK, lambda: bytes(32)))
         player.close()
     assert chosen == list(TASK.legal_actions[:2])
@@ -143,7 +151,7 @@ def test_a_bot_of_another_folder_imports_its_own_files_and_runs_there(
 
 def test_a_bot_whose_files_change_is_not_started_again(tmp_path: Path) -> None:
     name = bot_in(tmp_path / "bot", 0)
-    player = seated(APE, name, 10.0, None)
+    player = local(APE, name, 10.0, None)
     (tmp_path / "bot" / "strategy.py").write_text("ENTRY = 1 + 1\n")
     player.close()
     with pytest.raises(Changed, match="has changed since the run began"):
@@ -185,14 +193,14 @@ def program(folder: Path, answer: str, ready: str = "{'ready': True}") -> str:
     ],
 )
 def test_a_failure_of_a_program_is_reported(tmp_path: Path, answer: str, kind: FailureKind, detail: str) -> None:
-    player = seated(APE, program(tmp_path, answer), LIMIT_MS / 1000, None)
+    player = local(APE, program(tmp_path, answer), LIMIT_MS / 1000, None)
     failed = first_failure(player)
     assert (failed.kind, failed.detail[: len(detail)]) == (kind, detail)
     player.close()
 
 
 def test_a_program_in_any_language_answers_and_ends_with_its_stdin(tmp_path: Path) -> None:
-    player = seated(APE, program(tmp_path, FIRST), 10.0, None)
+    player = local(APE, program(tmp_path, FIRST), 10.0, None)
     assert list(answers(player, 3)) == [TASK.legal_actions[0]] * 3
     assert isinstance(player, Hosted)
     assert player._process is not None

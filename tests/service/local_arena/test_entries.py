@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from service.arena.bots import versions
-from service.arena.entries import BadEntry, Command, Function, same_bots, version_of_command
-from service.arena.entries import hosted as hosted_entry
+from service.arena.entries import Address, BadEntry, Command, Function, entry_of, same_bots, version_of_command
 from service.games.ape_town.game import GAME as APE
 from tests.service.local_arena.test_bots import bot_in
 
@@ -24,10 +23,14 @@ HERE = "tests.service.local_arena.bad_bots"
         ("cat bot/arena.mjs --port :80", Command(("cat", "bot/arena.mjs", "--port", ":80"))),
         ("cat 'my bot.mjs'", Command(("cat", "my bot.mjs"))),
         ("/bin/cat", Command(("/bin/cat",))),
+        ("http://127.0.0.1:8000/", Address("http://127.0.0.1:8000/")),
+        ("https://bot.example/play", Address("https://bot.example/play")),
     ],
 )
-def test_a_name_is_a_built_in_bot_a_function_or_a_command(name: str, entry: Function | Command | None) -> None:
-    assert hosted_entry(name) == entry
+def test_a_name_is_a_built_in_bot_a_function_a_command_or_an_address(
+    name: str, entry: Function | Command | Address | None
+) -> None:
+    assert entry_of(name) == entry
 
 
 @pytest.mark.parametrize(
@@ -37,11 +40,14 @@ def test_a_name_is_a_built_in_bot_a_function_or_a_command(name: str, entry: Func
         ("no_program bot.mjs", "there is no program 'no_program'"),
         ("cat 'bot.mjs", "the quotes of this command do not fit"),
         (" ", "there is no program ''"),
+        ("http://bot.example/", "the URL must begin with https://"),
+        ("https://10.0.0.1/", "the URL must not name an address that is not public"),
+        ("https://me:pass@bot.example/", "the URL must have neither a user name"),
     ],
 )
 def test_a_name_that_cannot_be_used_is_reported(name: str, fault: str) -> None:
     with pytest.raises(BadEntry, match=fault):
-        hosted_entry(name)
+        entry_of(name)
 
 
 def test_a_package_that_imports_the_files_of_the_current_folder_is_found_to_be_the_same_bot(

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from service.arena.play import Failed, FailureKind, Played, id_of_match, play
-from service.arena.record import match_file, player_names
+from service.arena.record import Record, player_names
 from service.audit.verify import CHECKS, verify
 from service.games.bots import RANDOM, bots_of, choose_at_random
 from service.games.protocol import AnyGame, Task
@@ -46,7 +46,10 @@ class Player:
 
 def recorded(game: AnyGame, played: Played, rotation: int = 0) -> Lines:
     names = [f"bot{seat}" for seat in range(len(played.times))]
-    return tuple(line[:-1] for line in match_file(game, {}, SEED, names, rotation, played))
+    record = Record(game, {}, SEED, names, rotation)
+    for moved in played.moves:
+        record.add(moved)
+    return tuple(line[:-1] for line in record.finished(played))
 
 
 @pytest.mark.long

@@ -10,11 +10,12 @@ from click.testing import CliRunner
 from service.ops import server_commands
 from service.ops.arena_command import arena
 from service.ops.cli import main
+from service.ops.new_bot import bot
 from service.ops.server_commands import COMMANDS
 
 NOT_UTF_8 = "\udcff"
 
-ALL: Final = {**main.commands, **COMMANDS, "arena": arena}
+ALL: Final = {**main.commands, **COMMANDS, "arena": arena, **{f"bot {name}": one for name, one in bot.commands.items()}}
 
 
 def arguments_of(command: click.Command, wrong: str, file: Path) -> list[str]:
@@ -40,7 +41,7 @@ TEXTS = [
 def test_arguments_that_are_not_utf_8_are_reported(tmp_path: Path, name: str, wrong: str) -> None:
     file = tmp_path / "file"
     file.touch()
-    done = CliRunner().invoke(main, [name, *arguments_of(ALL[name], wrong, file)])
+    done = CliRunner().invoke(main, [*name.split(), *arguments_of(ALL[name], wrong, file)])
     assert done.exit_code == 2, done.exception
     assert done.output.endswith("This is not text in UTF-8.\n")
 
@@ -51,11 +52,13 @@ def test_every_command_has_a_parameter_in_these_cases() -> None:
         "restore",
         "check",
         "bot",
+        "bot new",
+        "bot task",
         "dump",
         "dataset",
         "erased",
         "ratings",
-    }  # these have no parameters, or only files and numbers
+    }  # these have no parameters, or only files, numbers and choices
 
 
 def test_a_file_may_have_any_name(tmp_path: Path) -> None:

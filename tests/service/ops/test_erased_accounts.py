@@ -137,7 +137,7 @@ def test_a_later_backup_updates_the_list_beside_it_and_a_restore_of_an_older_one
 
     restored = empty("restored")
     assert maintenance.restore(restored, folder / "first", messages.append)
-    assert "erased 2 accounts again that were erased after this backup" in messages
+    assert f"erased 2 accounts again that were erased after this backup, by the list {file} (2 accounts)" in messages
     again = opened(restored, stack).ports
     assert again.accounts.players([ann.id, ben.id, cleo.id]) == {cleo.id: cleo}
 
@@ -145,7 +145,8 @@ def test_a_later_backup_updates_the_list_beside_it_and_a_restore_of_an_older_one
     more.write_text(f"{cleo.id}\n")
     both = empty("both")
     assert maintenance.restore(both, folder / "first", messages.append, more)
-    assert "erased 3 accounts again that were erased after this backup" in messages
+    by_both = f"by the lists {more} (1 accounts) and {file} (2 accounts)"
+    assert f"erased 3 accounts again that were erased after this backup, {by_both}" in messages
 
     # The list keeps what the store does not know.
     stale = empty("stale")
@@ -247,14 +248,15 @@ def test_a_check_removes_the_keys_of_tokens_of_erased_accounts(
     assert send(service.log_client, ("EXISTS", "grant:x"), ("EXISTS", "token:y")) == [0, 0]
 
 
-def test_a_damaged_list_is_refused_before_anything_is_written(
-    empty: Callable[[str], Environ], stack: ExitStack, tmp_path: Path
+@pytest.mark.parametrize("line", ["no id!", "Ann", "", "pl_0123456789abcdef012"])
+def test_a_file_that_is_no_list_of_ids_is_refused_before_anything_is_written(
+    empty: Callable[[str], Environ], stack: ExitStack, tmp_path: Path, line: str
 ) -> None:
     environ = empty("log")
     ports = opened(environ, stack).ports
     accounts.sign_up(ports, "Ann")
     maintenance.backup(environ, tmp_path / "backup", print)
-    (tmp_path / "erased").write_text("pl_0123456789abcdef0123 2026-01-01T00:00:00Z\nno id!\n")
+    (tmp_path / "erased").write_text(f"pl_0123456789abcdef0123 2026-01-01T00:00:00Z\n{line}\n")
     target = empty("restored")
     with pytest.raises(CannotOperate, match="line 2"):
         maintenance.restore(target, tmp_path / "backup", print, tmp_path / "erased")

@@ -49,6 +49,7 @@ def lists(ports: Ports, *players: str) -> dict[str, object]:
         found[f"public {player}"] = sorted(view.id for view in player_page(ports, player, None, 50)[0])
         for own_list in OWN_LISTS:
             found[f"{own_list} {player}"] = [view.id for view in own_page(ports, player, own_list, None, 50).matches]
+        found[f"left {player}"] = sorted(entry.match_id for entry in ports.index.matches_of(player, "left", None, 50))
         found[f"held {player}"] = sorted(entry.match_id for _, entry in ports.index.held_seats(player))
         found[f"open {player}"] = sorted(entry.match_id for entry in ports.index.open_entries(player))
     found["due"] = {(due.match, due.at) for due in ports.log.scheduled("open")}

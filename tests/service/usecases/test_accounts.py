@@ -55,6 +55,8 @@ def test_a_token_has_the_scopes_and_the_time_that_were_asked_for() -> None:
     listed = accounts.list_tokens(arena.ports, player, digest_of(first))
     assert [(one.id, one.current) for one in listed if one.current] == [(accounts.token_id(digest_of(first)), True)]
     assert view in listed
+    hour = START - START % 3_600_000
+    assert [one.last_used_at for one in listed] == [hour if one.current else None for one in listed]
     arena.wait(60_000)
     refused("token-invalid", accounts.authenticate, arena.ports, brief)
     refused("token-invalid", accounts.holder, arena.ports, digest_of(brief))

@@ -13,7 +13,14 @@ from service.automation.bot_turns import suspend
 from service.repository.index_entry import IndexEntry
 from service.repository.match_history import History
 from service.repository.ports import OwnList, Ports, StatusList
-from service.usecases.match_index import IN_FLIGHT_MS, ended_page, own_page, public_page, rebuild_entries
+from service.usecases.match_index import (
+    IN_FLIGHT_MS,
+    ended_page,
+    own_page,
+    public_page,
+    rebuild_entries,
+    record_leavers,
+)
 from service.views.match_views import MatchSummary
 from tests.service.arena import START, Arena
 
@@ -225,6 +232,18 @@ def test_an_own_entry_without_a_seat_is_removed_only_when_no_join_can_follow() -
     arena.join(table, "ben", "carl")
     assert own(arena, "anna") == []
     assert arena.index.matches_of("anna", "all", None, 9) == arena.index.matches_of("anna", "active", None, 9) == []
+
+
+def test_a_check_that_finds_who_left_does_not_hide_the_match_of_those_who_join_again_meanwhile() -> None:
+    arena = Arena()
+    table = arena.join(arena.create(seats=3), "anna", "ben")
+    arena.leave(table, "anna")
+    left = arena.match(table)
+    arena.join(table, "anna")
+    record_leavers(arena.ports, left)
+    assert own(arena, "anna") == own(arena, "ben") == [table]
+    assert [entry.match_id for entry in arena.index.matches_of("anna", "left", None, 9)] == [table]
+    assert arena.index.matches_of("ben", "left", None, 9) == []
 
 
 def test_a_player_s_own_entry_is_written_before_the_seat_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:

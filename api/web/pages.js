@@ -1,0 +1,51 @@
+/** Lists of the API, which are read page by page. */
+import { useSignal } from "@preact/signals";
+import { useRef } from "preact/hooks";
+import { get } from "./api.js";
+import { html } from "./html.js";
+import { Failure } from "./task.js";
+import { t } from "./words.js";
+
+/**
+ * A list of the API. `items` is null until the first page is there. What was asked for before the newest `restart` is not shown.
+ * @template T
+ * @param {() => string} address of the first page, with a query
+ * @param {(page: any) => readonly T[]} itemsOf
+ */
+export function usePages(address, itemsOf) {
+  const items = useSignal(/** @type {readonly T[] | null} */ (null));
+  const next = useSignal(/** @type {string | null} */ (null));
+  const count = useSignal(0);
+  const isBusy = useSignal(false);
+  const problem = useSignal(/** @type {Error | null} */ (null));
+  const latest = useRef({});
+  /** @param {string | null} cursor */
+  const read = async (cursor) => {
+    const mine = (latest.current = {});
+    const isLatest = () => latest.current === mine;
+    isBusy.value = true;
+    try {
+      const page = await get(address() + (cursor === null ? "" : `&${new URLSearchParams({ cursor })}`));
+      if (!isLatest()) return;
+      items.value = [...((cursor !== null && items.value) || []), ...itemsOf(page)];
+      next.value = page.next;
+      count.value = cursor === null ? 1 : count.value + 1;
+      problem.value = null;
+    } catch (error) {
+      if (isLatest()) problem.value = /** @type {Error} */ (error);
+    } finally {
+      if (isLatest()) isBusy.value = false;
+    }
+  };
+  return {
+    items, next, count, isBusy, problem,
+    restart: () => read(null),
+    more: () => void (isBusy.value || read(next.value)),
+  };
+}
+
+/** What is below a list: why it could not be read, and the way to its next page. @param {{ pages: Omit<ReturnType<typeof usePages>, "items"> }} props */
+export const More = ({ pages }) =>
+  html`<${Failure} task=${pages} />
+    ${pages.next.value !== null &&
+    html`<button type="button" class="plain" aria-disabled=${pages.isBusy.value} onClick=${pages.more}>${t("more")}</button>`}`;

@@ -1,0 +1,141 @@
+"""A bot that is called at a URL for each decision, with the task and the signature that the service would send."""
+
+import asyncio
+import hashlib
+import time
+from collections.abc import Callable
+from typing import Any, Final, Union
+
+import msgspec
+
+from service.adapters.clock import wall_clock
+from service.arena.hosted import CannotStart
+from service.arena.play import Failed, FailureKind
+from service.arena.record import Record
+from service.games.protocol import AnyGame, Task
+from service.games.visibility import Seat
+from service.match.task import Task as HostedTask
+from service.repository.bot_answers import ATTEMPTS, MAX_ANSWER_BYTES, action_of, may_pass
+from service.repository.outgoing import Answered, Failure, Result
+from service.repository.signing import signed
+
+_FAILURES: Final[dict[Failure, tuple[FailureKind, str]]] = {
+    "address-forbidden": ("crash", "its host does not resolve, or to an address that is not public"),
+    "unreachable": ("crash", "no connection, or it broke before the answer was complete"),
+    "tls": ("crash", "it has no valid certificate"),
+    "timeout": ("timeout", ""),
+    "too-large": ("nonsense", f"its answer has more than {MAX_ANSWER_BYTES} bytes"),
+    "malformed": ("nonsense", "its answer is not HTTP"),
+}
+
+
+class Called:
+    """A bot at a URL: https, or http on this machine. Its event loop runs only during a call.
+
+    secret: signs the calls, as that of a hosted bot.
+    """
+
+    version = ""
+    """It may change at any time; its URL says nothing about it."""
+
+    def __init__(self, game: AnyGame, url: str, limit_s: float, secret: bytes) -> None:
+        from service.adapters.outgoing import Client  # noqa: PLC0415  (loads aiohttp, which other contests do not need)
+
+        self.game = game
+        self._url = url
+        self._limit_s = limit_s
+        self._secret = secret
+        self._action: Any = Union[game.info.actions]  # noqa: UP007  (built at run time)
+
+        async def opened() -> Client:
+            return await Client(loopback=True).__aenter__()
+
+        self._runner = asyncio.Runner()
+        self._client = self._runner.run(opened())
+
+    def seated(self, record: Record, seat: Seat) -> "CalledSeat":
+        """The player of a seat in the match of a record."""
+        return CalledSeat(self, record, seat, round(1000 * self._limit_s))
+
+    def start(self) -> None:
+        """Call the bot once, for a decision that does not count.
+
+        Raises:
+            CannotStart: it gave no usable answer.
+        """
+        seed = hashlib.sha256(self.game.info.id.encode()).digest()
+        record = Record(self.game, {}, seed, [self._url] * self.game.info.seats[0], 0)
+        try:
+            self.action(record.first_task(wall_clock(), round(1000 * self._limit_s)))
+        except Failed as failed:
+            raise CannotStart(
+                f"{self._url} does not play: {failed.detail.rstrip('.')}. `moonstone bot check` says more about it."
+            ) from None
+
+    def action(self, task: HostedTask) -> Any:
+        """The action of the bot for a task; None if it declines.
+
+        Raises:
+            Failed: its answer is not usable.
+        """
+        result = self._runner.run(self._call(task.task, msgspec.json.encode(task)))
+        if not isinstance(result, Answered):
+            kind, detail = _FAILURES[result.code]
+            raise Failed(kind, detail or f"no answer within {1000 * self._limit_s:g} ms")
+        if result.status == 204:
+            if task.decision.on_timeout is not None:
+                raise Failed("nonsense", "it answered 204, to act over the API, but the arena has no API")
+            return None
+        if result.status != 200:
+            raise Failed("crash" if result.status >= 500 else "nonsense", f"it answered with status {result.status}")
+        action = action_of(result.body)
+        if action is None:
+            raise Failed("nonsense", 'its answer is not {"action": {…}} in strict JSON')
+        try:
+            return msgspec.convert(action, self._action)
+        except msgspec.ValidationError as error:
+            raise Failed("nonsense", f"no action of this game: {error}") from None
+
+    async def _call(self, task_id: str, body: bytes) -> Result:
+        """Send a call, a second time if the first failed in a way that may pass."""
+        until = time.monotonic() + self._limit_s
+        for left in reversed(range(ATTEMPTS)):
+            headers = signed([self._secret], task_id, wall_clock() // 1000, body)
+            result = await self._client.post(
+                self._url,
+                body,
+                headers,
+                timeout_s=max(0.0, until - time.monotonic()),
+                max_bytes=MAX_ANSWER_BYTES,
+            )
+            if not (left and may_pass(result)):
+                break
+        return result
+
+    def close(self) -> None:
+        """Cancel a call that a signal interrupted, and close the connections."""
+        self._runner.run(self._close())
+        self._runner.close()
+
+    async def _close(self) -> None:
+        calls = asyncio.all_tasks() - {asyncio.current_task()}
+        for call in calls:
+            call.cancel()
+        await asyncio.gather(*calls, return_exceptions=True)
+        await self._client.__aexit__(None, None, None)
+
+
+class CalledSeat:
+    """The player of one seat of one match, as `service.arena.play.Player`: a bot that is called."""
+
+    def __init__(self, bot: Called, record: Record, seat: Seat, limit_ms: int) -> None:
+        self._bot = bot
+        self._record = record
+        self._seat = seat
+        self._limit_ms = limit_ms
+
+    def begin(self) -> None:
+        """It is always ready."""
+
+    def answer(self, _task: Task[Any, Any], _key: Callable[[], bytes]) -> Any:
+        return self._bot.action(self._record.task(self._seat, wall_clock(), self._limit_ms))

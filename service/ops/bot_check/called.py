@@ -1,0 +1,113 @@
+"""The bot that is checked: sends it calls as the service does, or wrong ones, and says what is wrong with its answers."""
+
+import secrets
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import msgspec
+
+from service.adapters.clock import wall_clock
+from service.arena.play import id_of_match
+from service.errors import Refused
+from service.match.characters import printable
+from service.match.task import Task
+from service.ops.bot_check.recorded import Recorded
+from service.repository.bot_answers import MAX_ANSWER_BYTES, action_of
+from service.repository.outgoing import Answered, Failure, Outgoing, Result
+from service.repository.signing import signed
+
+DECLINED: Final = 204
+_MAX_SHOWN: Final = 100
+"""How much of a wrong answer is shown, in bytes."""
+
+NO_ANSWER: Final[Mapping[Failure, str]] = {
+    "address-forbidden": "The host of the URL does not resolve, or to an address that is not public.",
+    "unreachable": "It closed the connection before the answer was complete, or there is no connection at all.",
+    "timeout": "Its answer was not complete in time.",
+    "tls": "It has no valid certificate for the host of the URL.",
+    "too-large": f"Its answer has more than {MAX_ANSWER_BYTES} bytes.",
+    "malformed": "What it answers is not HTTP.",
+}
+
+
+class CalledBot:
+    """A bot at a URL. `limit_ms` is how long it may take for an answer; `times_ms` are those of all answers to tasks so far."""
+
+    def __init__(self, client: Outgoing, url: str, secret: bytes, limit_ms: int) -> None:
+        self._client = client
+        self._url = url
+        self.secret = secret
+        self.limit_ms = limit_ms
+        self.times_ms: list[int] = []
+        self._seed = secrets.token_bytes(32)
+        self._matches = 0
+
+    def task(self, recorded: Recorded) -> Task:
+        """The task of a decision now, in a match that the bot does not know: it has another id each time."""
+        self._matches += 1
+        return recorded.task(wall_clock(), id_of_match(self._seed, self._matches))
+
+    def body(self, recorded: Recorded) -> tuple[str, bytes]:
+        """The id of a new task, and the body of its call."""
+        task = self.task(recorded)
+        return task.task, msgspec.json.encode(task)
+
+    async def play(self, recorded: Recorded) -> Result:
+        """Call the bot for a decision, as the service does."""
+        return await self.send(*self.body(recorded))
+
+    async def send(self, task_id: str, body: bytes) -> Result:
+        """Send a task and note the time of its answer."""
+        result = await self.post(body, self.signed(task_id, body))
+        self.times_ms.append(result.ms)
+        return result
+
+    def signed(self, task_id: str, body: bytes, *, age_s: int = 0, keys: Sequence[bytes] = ()) -> Mapping[str, str]:
+        """The headers of a call: sent `age_s` seconds ago, with a signature by each of the `keys`; by default the right one."""
+        return signed(keys or (self.secret,), task_id, wall_clock() // 1000 - age_s, body)
+
+    async def post(self, body: bytes, headers: Mapping[str, str], timeout_s: float | None = None) -> Result:
+        return await self._client.post(
+            self._url,
+            body,
+            headers,
+            timeout_s=self.limit_ms / 1000 if timeout_s is None else timeout_s,
+            max_bytes=MAX_ANSWER_BYTES,
+        )
+
+
+def new_key() -> bytes:
+    """A secret that the bot does not have."""
+    return secrets.token_bytes(32)
+
+
+def fault_of_answer(recorded: Recorded, result: Result) -> str | None:
+    """What is wrong with the answer to a task, in sentences that say what would be right; None if the service takes it."""
+    if not isinstance(result, Answered):
+        return NO_ANSWER[result.code]
+    if result.status == DECLINED:
+        return None
+    if result.status != 200:
+        return f'It answered {result.status}. Answer 200 with {{"action": …}}, or 204.'
+    action = action_of(result.body)
+    if action is None:
+        shown = printable(result.body[:_MAX_SHOWN].decode(errors="replace"))
+        return f'The body must be {{"action": {{…}}}} in strict JSON, and nothing else. It begins with: {shown}'
+    try:
+        recorded.check(action)
+    except Refused as refusal:
+        return printable(f"{_shown(action)}: {refusal.detail}")
+    return None
+
+
+def fault_of_refusal(result: Result) -> str | None:
+    """What is wrong with the answer to a call that must be refused; None if it is refused with a status from 400 to 499."""
+    if not isinstance(result, Answered):
+        return f"{NO_ANSWER[result.code]} Answer with a status from 400 to 499."
+    if 400 <= result.status < 500:
+        return None
+    return f"It answered {result.status}, and not a status from 400 to 499."
+
+
+def _shown(action: Mapping[str, Any]) -> str:
+    return msgspec.json.encode(action)[:_MAX_SHOWN].decode(errors="replace")

@@ -1,0 +1,38 @@
+"""The file with the secret that signs calls of a bot, for commands that call bots."""
+
+from pathlib import Path
+from typing import Final
+
+import click
+
+from service.match.characters import printable
+from service.repository.signing import secret_of
+
+SECRET_FILE: Final = click.option(
+    "--secret-file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    default="secret",
+    show_default=True,
+    help="The file with the secret that signs calls (whsec_…), which the bot has too.",
+)
+
+
+def read_secret(file: Path) -> bytes:
+    """The secret in a file.
+
+    Raises:
+        click.UsageError: there is none.
+    """
+    try:
+        text = file.read_text(encoding="ascii", errors="replace").strip()
+    except FileNotFoundError:
+        raise click.UsageError(
+            f"--secret-file: there is no file {printable(str(file))}. `moonstone bot new --door call` writes one; that of a "
+            "hosted bot is the `secret` that the service showed."
+        ) from None
+    secret = secret_of(text)
+    if secret is None:  # do not print it
+        raise click.UsageError(
+            f"--secret-file: {printable(str(file))} has no secret. It is `whsec_` and 24 to 64 bytes in base64."
+        )
+    return secret
