@@ -184,7 +184,8 @@ def check_notified(service: Service, folder: Path) -> None:
     received = (folder / "received").read_text().split()
     assert set(received) == {one.notice for one in kept}
     assert "started" in {one.rpartition("-")[2] for one in received}
-    assert len(received) <= len(set(received)) + 1
+    # Deliveries are attempted together, so one crash may repeat each that was not stored, but once.
+    assert max(Counter(received).values()) <= 2
     assert service.ports.log.scheduled("delivery") == ()
 
 
