@@ -2,7 +2,7 @@
 
 Each input line is `<script> <point> <data folder>`. The child process ends at that point of `service.observability.failpoints`,
 or at the end of the script, and its exit code is printed. With `kill:<milliseconds>` as the point, it gets SIGKILL this long after
-the script began. A script can be repeated after a crash: its commands have fixed keys, and the choices of its clients are
+the script began; with `count`, it writes how often the script passed each point to the file `passes`. A script can be repeated after a crash: its commands have fixed keys, and the choices of its clients are
 stored in files.
 """
 
@@ -56,6 +56,7 @@ TURN_SECONDS: Final = 60
 OUTAGE_MS: Final = 30_000
 OPEN_MS: Final = 60_000
 NO_CRASH: Final = "-"
+COUNT: Final = "count"
 KILL: Final = "kill:"
 MAX_JOBS: Final = 60
 """More jobs than any match needs."""
@@ -312,6 +313,8 @@ def _act(script: str, point: str, folder: str) -> int:
             failpoints.arm(point)
         os.write(begins, b".")
         SCRIPTS[script](service, ClientMemory(Path(folder)))
+        if point == COUNT:
+            (Path(folder) / "passes").write_bytes(msgspec.json.encode(failpoints._passed))
         os._exit(0)
     os.close(begins)
     os.read(began, 1)
