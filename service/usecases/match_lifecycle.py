@@ -26,7 +26,8 @@ from service.usecases.bot_seats import admitted, holder_of, hosted_among, seat_b
 from service.usecases.held_seats import count_seats, release_seats
 from service.usecases.hints import hint
 from service.usecases.match_codes import join_code_of, match_id_of
-from service.usecases.match_index import admit, publish, remove_left_match, update_index
+from service.usecases.match_index import publish, remove_left_match, update_index
+from service.usecases.match_lists import admit
 from service.usecases.submit import Admit, CommandKey, Submitted, player_key, put, replay, submit
 from service.usecases.subscribed import due_with_news
 

@@ -19,7 +19,7 @@ from service.match.due_times import FINAL_KINDS, KINDS
 from service.repository.accounts import digest_of
 from service.repository.rating_streams import entries
 from service.usecases.finding import Wanted, open_page
-from service.usecases.match_index import own_page, public_page
+from service.usecases.match_lists import own_page, public_page
 from tests.chaos.actor_bots import check_hosted
 
 

@@ -22,8 +22,8 @@ from service.repository.ports import Ports
 from service.repository.seeks import Pairing, Seek
 from service.settings import read
 from service.usecases import match_codes, match_lifecycle
-from service.usecases.match_index import own_page
 from service.usecases.match_lifecycle import OPEN_MATCHES
+from service.usecases.match_lists import own_page
 from service.usecases.seeking import MAX_SEEKS, cancel, find, seek
 from tests.length import LONG
 from tests.service.arena import Arena, refused
