@@ -16,9 +16,9 @@ from service.usecases.match_index import (
     MIN_BATCH,
     ended_page,
     public_page,
-    update_index_of_ended,
 )
 from service.usecases.pages import MAX_READ
+from service.usecases.rebuilt_index import update_index_of_ended
 from tests.service.arena import Arena, refused, unavailable
 
 

@@ -18,9 +18,8 @@ from service.usecases.match_index import (
     ended_page,
     own_page,
     public_page,
-    rebuild_entries,
-    record_leavers,
 )
+from service.usecases.rebuilt_index import rebuild_entries, record_leavers
 from service.views.match_views import MatchSummary
 from tests.service.arena import START, Arena
 
