@@ -1,5 +1,6 @@
 """Fixtures of all tests: real Valkey servers, one of each kind per test process, started when a test first needs them."""
 
+import gc
 import sys
 import threading
 import time
@@ -17,12 +18,31 @@ from tests.ports import free_port, tcp_url
 
 SLOTS = 16384
 """The number of hash slots of every cluster."""
-MEASURED = {Path(__file__).parent / folder for folder in ("events", "service")}
+MEASURED = {
+    Path(__file__).parent / folder
+    for folder in (
+        "events",
+        "service/audit",
+        "service/automation",
+        "service/games",
+        "service/match",
+        "service/repository",
+        "service/subscriptions",
+        "service/usecases",
+        "service/views",
+    )
+}
 """The folders whose tests are traced: they must cover the rules, the log, and the reading and writing of matches."""
 
 # A slow example on a busy machine is not a failure.
 settings.register_profile("moonstone", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("moonstone")
+
+
+def pytest_collection_finish() -> None:
+    """Exempt the thousands of collected tests and modules from garbage collection, which would visit them again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 def is_measured(item: pytest.Item) -> bool:

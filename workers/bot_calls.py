@@ -6,9 +6,10 @@ from urllib.parse import urlsplit
 
 from service.automation import bot_calls
 from service.automation.bot_calls import FULL_PAUSE_MS, Call, KnownBots, Plan
-from service.repository.bot_answers import ATTEMPTS, LONGEST_CALL_MS, MAX_ANSWER_BYTES
+from service.repository.bot_answers import LONGEST_CALL_MS, MAX_ANSWER_BYTES, MAX_SENDS
 from service.repository.bots import Bot
-from workers.lane import Claimed, Kind, Lane, Slots
+from service.repository.outgoing import Full, Result
+from workers.lane import Claimed, Kind, Lane
 
 KEEP_S: Final = 1.0
 """Pause between two renewals of the calls that have no answer yet."""
@@ -16,12 +17,6 @@ FIRST_KEEP_S: Final = 0.2
 """The first renewal comes before another process finds the entry, whose hint has then come too late."""
 End: TypeAlias = Literal["acted", "full", "other"]
 _BOTS: Final = KnownBots()
-_SLOTS: Final = Slots()
-"""Of calls alone: deliveries that hang take no slot from bots."""
-
-
-def _has_room(bot: Bot) -> bool:
-    return _SLOTS.are_free(_host(bot.url or ""), bot.owner)
 
 
 def _host(url: str) -> str:
@@ -30,7 +25,11 @@ def _host(url: str) -> str:
 
 async def call_bots(lane: Lane, due: Claimed) -> None:
     """Call the bots of a match for the decisions that are due."""
-    planned = await lane.run(bot_calls.plan, lane.ports, due.id, _BOTS, _has_room)
+
+    def has_room(bot: Bot) -> bool:
+        return lane.calls.slots.are_free(_host(bot.url or ""), bot.owner)
+
+    planned = await lane.run(bot_calls.plan, lane.ports, due.id, _BOTS, has_room)
     again_at = planned.again_at
     if planned.calls:
         calls = [asyncio.create_task(_call(lane, call)) for call in planned.calls]
@@ -40,6 +39,8 @@ async def call_bots(lane: Lane, due: Claimed) -> None:
         finally:
             for call in calls:
                 call.cancel()
+            # Otherwise asyncio would log the exceptions of the others, whose text may name a hidden card.
+            await asyncio.gather(*calls, return_exceptions=True)
         if "acted" in ends:
             return  # the append has set when the match is looked at again
         if "full" in ends:
@@ -62,23 +63,25 @@ async def _call(lane: Lane, call: Call) -> End:
 
     Returns whether the bot has acted, or whether no slot was free.
     """
-    with _SLOTS.taken(_host(call.url), call.bot.owner) as is_free:
-        if not is_free:
+    with lane.calls.slots.taken(_host(call.url), call.bot.owner) as is_free:
+        result = await _sent(lane, call, MAX_SENDS) if is_free else Full()
+        if isinstance(result, Full):
             await lane.run(bot_calls.give_up, lane.ports, call)
             return "full"
-        attempts, is_worth_another = 0, True
-        while is_worth_another and attempts < ATTEMPTS:
-            attempts += 1
-            left_s = max(0, call.until - lane.ports.now()) / 1000
-            result = await lane.client.post(
-                call.url,
-                call.body,
-                bot_calls.headers(lane.ports, call),
-                timeout_s=left_s,
-                max_bytes=MAX_ANSWER_BYTES,
-            )
-            is_worth_another = bot_calls.is_worth_another_try(lane.ports, call, result)
-    return "acted" if await lane.run(bot_calls.settle, lane.ports, call, result, attempts) else "other"
+        sends = result.sends
+        if sends < MAX_SENDS and await lane.run(bot_calls.is_worth_another_try, lane.ports, call, result):
+            again = await _sent(lane, call, MAX_SENDS - sends)
+            if not isinstance(again, Full):
+                result, sends = again, sends + again.sends
+    return "acted" if await lane.run(bot_calls.settle, lane.ports, call, result, sends) else "other"
+
+
+async def _sent(lane: Lane, call: Call, max_sends: int) -> Result:
+    left_s = max(0, call.until - lane.ports.now()) / 1000
+    signed = bot_calls.headers(lane.ports, call)
+    return await lane.calls.client.post(
+        call.url, call.body, signed, timeout_s=left_s, max_bytes=MAX_ANSWER_BYTES, max_sends=max_sends
+    )
 
 
 CALL_KIND: Final = Kind(call_bots, LONGEST_CALL_MS + 5_000, limit=256)

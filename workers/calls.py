@@ -25,7 +25,7 @@ from service.settings import BadSetting, Settings, read
 from workers.bot_calls import CALL_KIND
 from workers.clock_check import ClockCheck, ClockFault
 from workers.deliveries import DELIVERY_KIND, NEWS_KIND
-from workers.lane import Claimed, Kind, Lane, Slots
+from workers.lane import CALLS_BY_OWNER, Claimed, Kind, Lane, Sender, Slots
 
 TICK_S: Final = 0.2
 """Pause between two reads of what is due."""
@@ -156,8 +156,10 @@ def run(settings: Settings) -> int:
 async def work(service: Service) -> None:
     _allow_sockets()
     executor = ThreadPoolExecutor(THREADS, thread_name_prefix="calls")
-    async with Client(loopback=service.settings.loopback_calls) as client:
-        calls = Calls(Lane(service.ports, client, Slots(), executor), service.clock_watch.fault)
+    loopback = service.settings.loopback_calls
+    async with Client(loopback=loopback) as deliverer, Client(loopback=loopback) as caller:
+        lane = Lane(service.ports, Sender(deliverer, Slots()), Sender(caller, Slots(by_owner=CALLS_BY_OWNER)), executor)
+        calls = Calls(lane, service.clock_watch.fault)
         loop = asyncio.get_running_loop()
         hints = CallHintListener(
             service.queue_client, lambda match_id: loop.call_soon_threadsafe(calls.hint, "call", match_id)

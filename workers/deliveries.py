@@ -1,11 +1,13 @@
 """The handlers of webhooks in the process `calls`: news become deliveries, and deliveries are attempted."""
 
 import asyncio
+from contextlib import ExitStack
 from typing import Final
 from urllib.parse import urlsplit
 
 from service.errors import Corrupt, Refused
 from service.observability import failpoints
+from service.repository.outgoing import Full
 from service.repository.webhooks import Delivery
 from service.subscriptions import webhook_delivery, webhook_news
 from service.subscriptions.webhook_delivery import MAX_ANSWER_BYTES, TIMEOUT_S, Request
@@ -32,28 +34,42 @@ async def collect_news(lane: Lane, due: Claimed) -> None:
 
 
 async def deliver(lane: Lane, due: Claimed) -> None:
-    """Attempt the deliveries of a player that are due."""
+    """Attempt the deliveries of a player that are due, as many as the player has slots."""
     player = due.id.removeprefix(PLAYER)
-    taken = await lane.run(lane.ports.webhooks.take, player, lane.ports.now(), LEASE_MS, AT_ONCE)
-    failpoints.point("delivery-taken")
-    await asyncio.gather(*(_attempt(lane, player, delivery) for delivery in taken))
-
-
-async def _attempt(lane: Lane, player: str, delivery: Delivery) -> None:
+    slots = lane.deliveries.slots.reserve(player, AT_ONCE)
     try:
-        made = await lane.run(webhook_delivery.request, lane.ports, player, delivery)
-    except (Corrupt, Refused):
-        made = "dropped"
-    if not isinstance(made, Request):
-        await lane.run(webhook_delivery.settle, lane.ports, player, delivery, made)
-        return
-    with lane.slots.taken(urlsplit(made.url).hostname or "", player) as is_free:
-        if not is_free:
-            await lane.run(webhook_delivery.postpone, lane.ports, player, delivery)
+        if not slots:
+            await lane.run(webhook_delivery.hold, lane.ports, player)
             return
-        result = await lane.client.post(
-            made.url, made.body, made.headers, timeout_s=TIMEOUT_S, max_bytes=MAX_ANSWER_BYTES
-        )
+        taken = await lane.run(lane.ports.webhooks.take, player, lane.ports.now(), LEASE_MS, len(slots))
+        failpoints.point("delivery-taken")
+        for unused in slots[len(taken) :]:
+            unused.close()
+        await asyncio.gather(*(_attempt(lane, player, *pair) for pair in zip(taken, slots, strict=False)))
+    finally:
+        for slot in slots:
+            slot.close()
+
+
+async def _attempt(lane: Lane, player: str, delivery: Delivery, slot: ExitStack) -> None:
+    with slot:
+        try:
+            made = await lane.run(webhook_delivery.request, lane.ports, player, delivery)
+        except (Corrupt, Refused):
+            made = "dropped"
+        if not isinstance(made, Request):
+            await lane.run(webhook_delivery.settle, lane.ports, player, delivery, delivery, made)
+            return
+        with lane.deliveries.slots.at_host(urlsplit(made.url).hostname or "") as is_free:
+            if not is_free:
+                await lane.run(webhook_delivery.hold, lane.ports, player, (delivery,))
+                return
+            result = await lane.deliveries.client.post(
+                made.url, made.body, made.headers, timeout_s=TIMEOUT_S, max_bytes=MAX_ANSWER_BYTES
+            )
+        if isinstance(result, Full):
+            await lane.run(webhook_delivery.hold, lane.ports, player, (delivery,))
+            return
     await lane.run(webhook_delivery.note, lane.ports, player, delivery, result)
 
 

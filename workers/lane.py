@@ -2,9 +2,9 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Final, NamedTuple, ParamSpec, TypeAlias, TypeVar
 
 from service.repository.outgoing import Outgoing
@@ -13,7 +13,8 @@ from service.repository.ports import Ports
 IN_FLIGHT: Final = 512
 IN_FLIGHT_BY_HOST: Final = 32
 IN_FLIGHT_BY_OWNER: Final = 8
-"""Maximum number of requests that wait for an answer: in total, to one host, and of one owner."""
+CALLS_BY_OWNER: Final = 16
+"""Maximum number of requests that wait for an answer: in total, to one host, of one owner, and of one owner's bots."""
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -28,34 +29,64 @@ class Slots:
         self._total, self._by_host, self._by_owner = total, by_host, by_owner
         self._used = Counter[tuple[str, str]]()
 
-    def _limits(self, host: str, owner: str) -> dict[tuple[str, str], int]:
-        return {("total", ""): self._total, ("host", host): self._by_host, ("owner", owner): self._by_owner}
-
     def are_free(self, host: str, owner: str) -> bool:
         """Whether there is a slot now. Another thread may call it, to find out whether a request is worth preparing."""
-        return all(self._used[name] < limit for name, limit in self._limits(host, owner).items())
+        return self._free_of(owner) > 0 and self._used["host", host] < self._by_host
+
+    def _free_of(self, owner: str) -> int:
+        return min(self._total - self._used["total", ""], self._by_owner - self._used["owner", owner])
+
+    def reserve(self, owner: str, wanted: int) -> Sequence[ExitStack]:
+        """Slots for at most `wanted` requests of an owner. Close each when its request is over; to do so twice does no harm."""
+        slots = [ExitStack() for _ in range(min(wanted, self._free_of(owner)))]
+        for slot in slots:
+            for name in (("total", ""), ("owner", owner)):
+                self._used[name] += 1
+                slot.callback(self._release, name)
+        return slots
+
+    def _release(self, name: tuple[str, str]) -> None:
+        self._used[name] -= 1
+        if not self._used[name]:
+            del self._used[name]  # forget hosts and owners without requests
 
     @contextmanager
-    def taken(self, host: str, owner: str) -> Iterator[bool]:
-        """Take a slot for the time of the block; False if there is none. Then the caller tries again later."""
-        limits = self._limits(host, owner)
-        is_free = self.are_free(host, owner)
+    def at_host(self, host: str) -> Iterator[bool]:
+        """Use a host for the time of the block; False if too many requests do. Then the caller tries again later."""
+        name = ("host", host)
+        is_free = self._used[name] < self._by_host
         if is_free:
-            self._used.update(limits.keys())
+            self._used[name] += 1
         try:
             yield is_free
         finally:
             if is_free:
-                self._used.subtract(limits.keys())
-                self._used += Counter()  # forget hosts and owners without requests
+                self._release(name)
+
+    @contextmanager
+    def taken(self, host: str, owner: str) -> Iterator[bool]:
+        """Use a slot of an owner and its host for the time of the block; False if there is none."""
+        slots = self.reserve(owner, 1)
+        if not slots:
+            yield False
+            return
+        with slots[0], self.at_host(host) as is_free:
+            yield is_free
+
+
+class Sender(NamedTuple):
+    """How requests of one kind are sent: those of another kind take no slot and no connection from them."""
+
+    client: Outgoing
+    slots: Slots
 
 
 class Lane(NamedTuple):
     """What a handler needs. `run` calls a function that may block, such as one of the log, in a thread."""
 
     ports: Ports
-    client: Outgoing
-    slots: Slots
+    deliveries: Sender
+    calls: Sender
     executor: ThreadPoolExecutor
 
     async def run(self, function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:

@@ -129,7 +129,7 @@ MEANINGS: Final[Mapping[str, str]] = {
     "former": "The id of the player who had the seat until a bot took it over; null in any other seat.",
     "former_name": "The name of the player `former`.",
     "BotView.name": "The name of the bot, as in requests.",
-    # Players
+    # Accounts
     "PlayerPage.id": "The id of the player, as in seats and events; it never changes.",
     "PlayerPage.kind": "`human`, or `hosted` (a bot that an account hosts).",
     "ChangePlayer.name": "The new name, by the same rules as at sign-up.",

@@ -1,4 +1,4 @@
-"""Descriptions of properties in the reference that are about ratings and leaderboards, by name as in `descriptions`."""
+"""Descriptions of the properties of ratings, as in `descriptions`."""
 
 from collections.abc import Mapping
 from typing import Final

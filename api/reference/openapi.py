@@ -24,7 +24,8 @@ Four board games as an event-sourced service whose matches anyone can verify.
 Every number is an integer. Answers may get new members and unions may get new types: ignore what you do not know.
 Every error is a problem document (RFC 9457) with a stable `code`; each code has a page at `/problems/{code}`.
 A write on a match may have an `Idempotency-Key`: a request that is repeated with the same key is carried out once and gets
-the same answer. Each player has its own keys, and a key is valid as long as the match exists.
+the same answer. Each player has its own keys, and a key is valid as long as the match exists. Seeks, bots and webhooks are
+created in the same way.
 
 Requests are limited: with a token by player, without a token by address. `RateLimit-Policy` states the limit. Send a token
 when you read many matches, even public ones: the limit is higher."""

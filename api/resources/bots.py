@@ -122,17 +122,20 @@ def list_own_bots() -> Response:
 
 @blueprint.at("/v1/me/bots", methods=["POST"])
 @blueprint.knows_caller(required=True, scope="bots")
+@blueprint.reads("Idempotency-Key")
 @blueprint.takes(CreateBotSchema)
 @blueprint.answers_with(201, NewBot, description="The bot and its token.")
-@blueprint.refuses(*STORE_PROBLEMS, "game-not-found", "too-many-bots")
+@blueprint.refuses(*STORE_PROBLEMS, "game-not-found", "too-many-bots", "idempotency-key-reused")
 def create_bot(body: Mapping[str, Any]) -> Response:
     """Create a hosted bot: an account of its own, which acts over this API with its token, like a player.
 
     A match names the bot by the id of its account, and also its owner. A player has at most 20 bots. The token has the scopes
-    `watch` and `play`.
+    `watch` and `play`. A request that is repeated with the same `Idempotency-Key` gets the same bot, as it is now, and the same
+    token, which may have been renewed since.
     """
     admission.admit_account_change()
-    bot, token, secret = hosted_bots.create(context.ports(), context.caller(), _settings(body))
+    wanted = _settings(body)
+    bot, token, secret = hosted_bots.create(context.ports(), context.caller(), wanted, context.command_key())
     return answer(NewBot(bot, token, secret), 201)
 
 

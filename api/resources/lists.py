@@ -15,7 +15,7 @@ from service.errors import Refused
 from service.match.facets import ClockKind, Speed
 from service.repository import cursors, index_entry
 from service.repository.index_entry import IndexEntry
-from service.usecases import finding, match_index
+from service.usecases import finding, match_lists
 from service.views.match_views import MatchSummary
 
 blueprint: Final = Blueprint("lists", description="Lists of public matches.")
@@ -138,11 +138,11 @@ def list_matches(query: Mapping[str, Any]) -> Response:
     wanted = _wanted(query)
     if query["status"] == ENDED:
         after = cursors.decode(query["cursor"], int) if "cursor" in query else 0
-        over, number = match_index.ended_page(ports, after, limit, game)
+        over, number = match_lists.ended_page(ports, after, limit, game)
         return answer(MatchList(over, cursors.encode(number)))
     before = _before(query)
     if wanted is None:
-        return _page(*match_index.public_page(ports, query["status"], before, limit, game))
+        return _page(*match_lists.public_page(ports, query["status"], before, limit, game))
     return _page(*finding.open_page(ports, wanted, before, limit))
 
 
@@ -172,7 +172,7 @@ def list_player_matches(query: Mapping[str, Any], player: str) -> Response:
 
     A page may have fewer matches than `limit` without being the last.
     """
-    return _page(*match_index.player_page(context.ports(), player, _before(query), query["limit"]))
+    return _page(*match_lists.player_page(context.ports(), player, _before(query), query["limit"]))
 
 
 def _before(query: Mapping[str, Any]) -> IndexEntry | None:

@@ -20,7 +20,7 @@ from service.repository.ports import OwnList
 from service.subscriptions.frames import EVENT_STREAM, NDJSON, Form
 from service.subscriptions.notices import Notice, NoticesEnd, NoticesHello, SeekEndedNotice
 from service.subscriptions.player_stream import PlayerSubscription
-from service.usecases import match_index
+from service.usecases import match_lists
 from service.views import match_views
 
 blueprint: Final = Blueprint(
@@ -56,7 +56,7 @@ def list_own_matches(query: Mapping[str, Any]) -> Response:
     """
     before = index_entry.decode(query["cursor"]) if "cursor" in query else None
     own_list: OwnList = "active" if query["active"] else "all"
-    page = match_index.own_page(context.ports(), context.caller().id, own_list, before, query["limit"])
+    page = match_lists.own_page(context.ports(), context.caller().id, own_list, before, query["limit"])
     following = None if page.last is None else index_entry.encode(page.last)
     return answer(OwnMatchList(page.matches, page.unreadable, following))
 

@@ -79,9 +79,10 @@ def list_webhooks() -> Response:
 
 @blueprint.at("/v1/me/webhooks", methods=["POST"])
 @blueprint.knows_caller(required=True, scope="account")
+@blueprint.reads("Idempotency-Key")
 @blueprint.takes(AddWebhookSchema)
 @blueprint.answers_with(201, NewWebhook, description="The webhook and its secret.")
-@blueprint.refuses(*STORE_PROBLEMS, "too-many-webhooks")
+@blueprint.refuses(*STORE_PROBLEMS, "too-many-webhooks", "idempotency-key-reused")
 @blueprint.leads_to(
     201,
     change_webhook={"webhook_id": "$response.body#/id"},
@@ -91,11 +92,14 @@ def list_webhooks() -> Response:
 def add_webhook(body: Mapping[str, Any]) -> Response:
     """Send the notices of `GET /v1/me/stream` to an address, from now on, signed as Standard Webhooks describes.
 
-    WEBHOOKS.md describes deliveries. A player has at most 10 webhooks. The secret is shown only here.
+    WEBHOOKS.md describes deliveries. A player has at most 10 webhooks. The secret is shown only here. A request that is repeated
+    with the same `Idempotency-Key` gets the same webhook, as it is now, with its newest secret.
     """
     urls.check(body["url"])
     admission.admit_account_change()
-    made, secret = webhooks.add(context.ports(), context.caller().id, body["url"], body["events"])
+    made, secret = webhooks.add(
+        context.ports(), context.caller().id, body["url"], body["events"], context.command_key()
+    )
     return answer(NewWebhook(**msgspec.structs.asdict(webhooks.see(context.ports(), made)), secret=secret), 201)
 
 

@@ -109,6 +109,18 @@ return revoked
 """
 )
 """ARGV the digests of the recovery code and of the new token, and the token. Returns the digests of revoked tokens."""
+REPLACE_ALL: Final = (
+    _REMOVE
+    + """
+if redis.call('HEXISTS', KEYS[1], 'erased') == 1 then
+  return false
+end
+local revoked = remove(ARGV[1])
+redis.call('HSET', KEYS[1], 'token:' .. ARGV[1], ARGV[2], 'sealed', 1)
+return revoked
+"""
+)
+"""ARGV the digest of the new token, and the token. Returns the digests of revoked tokens."""
 SET_RECOVERY: Final = """
 if redis.call('HEXISTS', KEYS[1], 'erased') == 1 then
   return 0

@@ -138,6 +138,14 @@ class RedisAccounts:
 
     def recover(self, player: str, code_digest: str, token_digest: str, token: Token) -> bool:
         revoked = self._run(scripts.RECOVER, player, code_digest, token_digest, _encode(token))
+        return self._replaced(player, revoked, token_digest, token)
+
+    def replace_all(self, player: str, token_digest: str, token: Token) -> bool:
+        revoked = self._run(scripts.REPLACE_ALL, player, token_digest, _encode(token))
+        return self._replaced(player, revoked, token_digest, token)
+
+    def _replaced(self, player: str, revoked: list[bytes] | None, token_digest: str, token: Token) -> bool:
+        """Complete the replacement of all tokens by one, as `_completed`."""
         if not self._completed(player, revoked):
             return False
         token_links.link(self._client, player, token_digest, token)

@@ -2,7 +2,8 @@
 
 The keys of a bot share a hash tag, so that scripts can change them together on a cluster: `tasks` is a hash of records by
 task, `times` a sorted set of the tasks by when they were asked, `calling` a hash from turns to the times until which a call
-may last, and `days` a hash of numbers by `<day>:<name>`. Backups leave them out, as they do the index.
+may last, and `days` a hash of numbers by `<day>:<name>`. `erased` exists if the bot was deleted: nothing is noted of it any more.
+Backups leave them out, as they do the index.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,6 +19,8 @@ from service.repository.bot_tasks import KEPT_DAYS, KEPT_TASKS, Begun, Day, Task
 DAY_MS: Final = 24 * 3_600_000
 _KEEP_S: Final = (KEPT_DAYS + 1) * 86_400
 """Seconds after which the keys of a bot that gets no task any more are removed."""
+_MANY_CALLS: Final = 64
+"""A bot with more calls than this has some that were never ended, because their process died. They are removed."""
 
 _STORE: Final = f"""
 local function store(task, record, at)
@@ -37,8 +40,26 @@ local function outcome_of(task)
   return known and cjson.decode(known)['outcome']
 end
 """
+_UNLESS_ERASED: Final = """
+if redis.call('EXISTS', KEYS[5]) == 1 then
+  return 0
+end
+"""
 _BEGIN: Final = (
     _STORE
+    + f"""
+if redis.call('EXISTS', KEYS[5]) == 1 then
+  return 'ended'
+end
+if redis.call('HLEN', KEYS[3]) > {_MANY_CALLS} then
+  local calls = redis.call('HGETALL', KEYS[3])
+  for i = 1, #calls, 2 do
+    if tonumber(calls[i + 1]) <= tonumber(ARGV[3]) then
+      redis.call('HDEL', KEYS[3], calls[i])
+    end
+  end
+end
+"""
     + """
 local outcome = outcome_of(ARGV[1])
 local until_ms = tonumber(redis.call('HGET', KEYS[3], ARGV[4]) or 0)
@@ -62,7 +83,8 @@ return 1
 """
 """KEYS the turns; ARGV the turn of a call, and until when it may last. A call that has ended stays ended."""
 _NOTE: Final = (
-    _STORE
+    _UNLESS_ERASED
+    + _STORE
     + """
 if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 0 then
   store(ARGV[1], ARGV[2], ARGV[3])
@@ -72,7 +94,8 @@ return 1
 )
 """ARGV the task, its record, and when it was asked."""
 _END: Final = (
-    _STORE
+    _UNLESS_ERASED
+    + _STORE
     + """
 redis.call('HDEL', KEYS[3], ARGV[4])
 local outcome = outcome_of(ARGV[1])
@@ -156,7 +179,10 @@ class RedisBotTasks:
         return {bot: _days(fields) for bot, fields in zip(bots, found, strict=True)}
 
     def forget(self, bot: str) -> None:
-        send(self._client, *(("DEL", key) for key in _keys(bot)))
+        *keys, erased = _keys(bot)
+        # In this order, so that nothing is noted in between. The mark outlives every match that has a call in flight.
+        send(self._client, ("SET", erased, 1, "EX", _KEEP_S))
+        send(self._client, *(("DEL", key) for key in keys))
 
     def _run(self, script: str, bot: str, *arguments: str | bytes | int) -> Any:
         (answer,) = send(self._client, _eval(script, bot, *arguments))
@@ -180,6 +206,6 @@ def _days(fields: Mapping[bytes, bytes]) -> Sequence[Day]:
     return [Day(day, outcomes.get(day, {}), times.get(day, {})) for day in sorted({*outcomes, *times}, reverse=True)]
 
 
-def _keys(bot: str) -> tuple[str, str, str, str]:
+def _keys(bot: str) -> tuple[str, str, str, str, str]:
     prefix = f"index:{{{bot}}}:"
-    return f"{prefix}tasks", f"{prefix}times", f"{prefix}calling", f"{prefix}days"
+    return f"{prefix}tasks", f"{prefix}times", f"{prefix}calling", f"{prefix}days", f"{prefix}erased"

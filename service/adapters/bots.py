@@ -15,17 +15,27 @@ from events.record import MatchId
 from events.redis_log import send
 from events.redis_pool import Command
 from service.observability import failpoints
-from service.repository.bots import Bot
+from service.repository.bots import Admitted, Bot
 
 PUBLIC: Final = "bots:public"
 _ADMIT: Final = """
-if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 0 and redis.call('HLEN', KEYS[1]) >= tonumber(ARGV[3]) then
+if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 1 then
+  return 2
+end
+if redis.call('HLEN', KEYS[1]) >= tonumber(ARGV[3]) then
   return 0
 end
-redis.call('HSETNX', KEYS[1], ARGV[1], ARGV[2])
+return redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
+"""
+"""KEYS a hash of times; ARGV a field, its time, and how many fields there may be. Returns a number of `_ADMITTED`."""
+_ADMITTED: Final[tuple[Admitted, ...]] = ("full", "new", "known")
+_RELEASE: Final = """
+if redis.call('HGET', KEYS[1], ARGV[1]) == ARGV[2] then
+  redis.call('HDEL', KEYS[1], ARGV[1])
+end
 return 1
 """
-"""KEYS a hash of times; ARGV a field, its time, and how many fields there may be."""
+"""KEYS a hash of times; ARGV a field, which is removed if it has this time."""
 _REPLACE: Final = """
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then
   return 0
@@ -87,12 +97,16 @@ class RedisBots:
         (found,) = send(self._client, ("ZRANGE", PUBLIC, f"({after}", "+", "BYLEX", "LIMIT", 0, limit))
         return [one.decode() for one in found]
 
-    def admit(self, bot: str, match_id: MatchId, at: int, limit: int) -> bool:
-        (admitted,) = send(self._client, ("EVAL", _ADMIT, 1, _match_key(bot), match_id, at, limit))
-        return bool(admitted)
+    def admit(self, bot: str, match_id: MatchId, at: int, limit: int) -> Admitted:
+        answer: int
+        (answer,) = send(self._client, ("EVAL", _ADMIT, 1, _match_key(bot), match_id, at, limit))
+        return _ADMITTED[answer]
 
-    def release(self, bot: str, match_id: MatchId) -> None:
-        send(self._client, ("HDEL", _match_key(bot), match_id))
+    def seat(self, bot: str, match_id: MatchId, at: int) -> None:
+        send(self._client, ("HSET", _match_key(bot), match_id, at))
+
+    def release(self, bot: str, match_id: MatchId, at: int) -> None:
+        send(self._client, ("EVAL", _RELEASE, 1, _match_key(bot), match_id, at))
 
     def admitted(self, bot: str) -> Mapping[MatchId, int]:
         return self._times(_match_key(bot))

@@ -80,6 +80,13 @@ class MemoryAccounts:
         self._tokens[token_digest] = player, token
         return True
 
+    def replace_all(self, player: str, token_digest: str, token: Token) -> bool:
+        if player not in self._players:
+            return False
+        self._keep_only(player, "")
+        self._tokens[token_digest] = player, token
+        return True
+
     def begin_erasure(self, player: str, at: int) -> None:
         self._erasing.setdefault(player, at)
 

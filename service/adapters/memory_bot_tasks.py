@@ -16,10 +16,11 @@ class MemoryBotTasks:
         self._calling: dict[tuple[str, str], int] = {}
         self._outcomes: dict[str, dict[int, Counter[str]]] = {}
         self._times: dict[str, dict[int, Counter[int]]] = {}
+        self._erased: set[str] = set()
 
     def begin(self, bot: str, record: TaskRecord, until: int) -> Begun:
         known = self.find(bot, record.task)
-        if known is not None and known.outcome is not None:
+        if bot in self._erased or (known is not None and known.outcome is not None):
             return "ended"
         if self._calling.get((bot, record.turn), 0) > record.asked_at:
             return "busy"
@@ -33,7 +34,7 @@ class MemoryBotTasks:
 
     def note(self, bot: str, *records: TaskRecord) -> None:
         for record in records:
-            if self.find(bot, record.task) is None:
+            if bot not in self._erased and self.find(bot, record.task) is None:
                 self._store(bot, record)
 
     def _store(self, bot: str, record: TaskRecord) -> None:
@@ -46,7 +47,7 @@ class MemoryBotTasks:
         self._calling.pop((bot, record.turn), None)
         known = self.find(bot, record.task)
         before = None if known is None else known.outcome
-        if before not in {None, "declined"}:
+        if bot in self._erased or before not in {None, "declined"}:
             return False
         self._store(bot, record)
         day = (record.ended_at or record.asked_at) // _DAY_MS
@@ -73,6 +74,7 @@ class MemoryBotTasks:
         return [Day(day, dict(+outcomes[day]), dict(times[day])) for day in sorted(outcomes, reverse=True)]
 
     def forget(self, bot: str) -> None:
+        self._erased.add(bot)
         self._records.pop(bot, None)
         self._outcomes.pop(bot, None)
         self._times.pop(bot, None)

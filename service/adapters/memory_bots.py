@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from events.record import MatchId
-from service.repository.bots import Bot
+from service.repository.bots import Admitted, Bot
 
 
 class MemoryBots:
@@ -14,7 +14,7 @@ class MemoryBots:
         self._matches: dict[str, dict[MatchId, int]] = {}
 
     def add(self, bot: Bot, limit: int) -> bool:
-        if len(self.of(bot.owner)) >= limit:
+        if bot.id not in self._bots and len(self.of(bot.owner)) >= limit:
             return False
         self._bots[bot.id] = bot
         return True
@@ -45,15 +45,21 @@ class MemoryBots:
     def public(self, after: str, limit: int) -> Sequence[str]:
         return sorted(bot.id for bot in self._bots.values() if bot.public and bot.id > after)[:limit]
 
-    def admit(self, bot: str, match_id: MatchId, at: int, limit: int) -> bool:
+    def admit(self, bot: str, match_id: MatchId, at: int, limit: int) -> Admitted:
         known = self._matches.setdefault(bot, {})
-        if match_id not in known and len(known) >= limit:
-            return False
-        known.setdefault(match_id, at)
-        return True
+        if match_id in known:
+            return "known"
+        if len(known) >= limit:
+            return "full"
+        known[match_id] = at
+        return "new"
 
-    def release(self, bot: str, match_id: MatchId) -> None:
-        self._matches.get(bot, {}).pop(match_id, None)
+    def seat(self, bot: str, match_id: MatchId, at: int) -> None:
+        self._matches.setdefault(bot, {})[match_id] = at
+
+    def release(self, bot: str, match_id: MatchId, at: int) -> None:
+        if self.admitted(bot).get(match_id) == at:
+            del self._matches[bot][match_id]
 
     def admitted(self, bot: str) -> Mapping[MatchId, int]:
         return dict(self._matches.get(bot, {}))

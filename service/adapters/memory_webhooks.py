@@ -6,7 +6,7 @@ from threading import RLock
 from events.memory_log import MemoryLog
 from events.record import MatchId
 from service.repository.ports import news_of
-from service.repository.webhooks import KEEP_MS, MAX_DELIVERIES, Delivery, Webhook
+from service.repository.webhooks import KEEP_MS, MAX_DELIVERIES, AddedWebhook, Delivery, Webhook
 
 
 class MemoryWebhooks:
@@ -15,6 +15,7 @@ class MemoryWebhooks:
     def __init__(self, log: MemoryLog) -> None:
         self._log = log
         self._lock = RLock()
+        self._removed: set[tuple[str, str]] = set()
         self._webhooks: dict[str, dict[str, Webhook]] = {}
         self._deliveries: dict[str, dict[tuple[str, str], Delivery]] = {}
         self._due: dict[str, dict[tuple[str, str], int]] = {}
@@ -29,14 +30,18 @@ class MemoryWebhooks:
                 if webhooks
             }
 
-    def add(self, webhook: Webhook, limit: int) -> bool:
+    def add(self, webhook: Webhook, limit: int) -> AddedWebhook:
         with self._lock:
             known = self._webhooks.setdefault(webhook.player, {})
-            if webhook.id not in known and len(known) >= limit:
-                return False
+            if webhook.id in known:
+                return "known"
+            if (webhook.player, webhook.id) in self._removed:
+                return "removed"
+            if len(known) >= limit:
+                return "full"
             known[webhook.id] = webhook
             self.watch_player(webhook.player, webhook.created_at)
-            return True
+            return "added"
 
     def replace(self, before: Webhook, after: Webhook, at: int | None = None) -> bool:
         with self._lock:
@@ -50,6 +55,8 @@ class MemoryWebhooks:
     def remove(self, player: str, webhook: str) -> bool:
         with self._lock:
             removed = self._webhooks.get(player, {}).pop(webhook, None)
+            if removed is not None:
+                self._removed.add((player, webhook))
             for name in [name for name in self._deliveries.get(player, {}) if name[0] == webhook]:
                 self._forget(player, name)
             if not self._webhooks.get(player):
@@ -96,7 +103,7 @@ class MemoryWebhooks:
             for one in new:
                 name = one.webhook, one.notice
                 if one.webhook in webhooks and name not in kept:
-                    self.settle(player, one, is_new=True)
+                    self._store(player, one)
             if is_last:
                 self._positions.pop((player, source), None)
             else:
@@ -114,16 +121,29 @@ class MemoryWebhooks:
             self._set_due(player)
             return [self._deliveries[player][name] for _, name in due]
 
-    def settle(self, player: str, delivery: Delivery, *, is_new: bool = False) -> None:
+    def hold(self, player: str, at: int, taken: Sequence[Delivery] = ()) -> None:
         with self._lock:
-            name = delivery.webhook, delivery.notice
-            if is_new or name in self._deliveries.get(player, {}):
-                self._deliveries[player][name] = delivery
-                pending = self._due.setdefault(player, {})
-                pending.pop(name, None)
-                if delivery.next_at is not None:
-                    pending[name] = delivery.next_at
+            pending = self._due.get(player, {})
+            pending.update({name: at for one in taken if (name := (one.webhook, one.notice)) in pending})
+            if pending:
+                self._log.set_due(news_of(player), {"delivery": at})
+
+    def settle(self, player: str, before: Delivery, after: Delivery) -> bool:
+        with self._lock:
+            known = self._deliveries.get(player, {}).get((after.webhook, after.notice))
+            is_same = known is not None and (known.since, known.attempts) == (before.since, before.attempts)
+            if is_same:
+                self._store(player, after)
             self._set_due(player)
+            return is_same
+
+    def _store(self, player: str, delivery: Delivery) -> None:
+        name = delivery.webhook, delivery.notice
+        self._deliveries[player][name] = delivery
+        pending = self._due.setdefault(player, {})
+        pending.pop(name, None)
+        if delivery.next_at is not None:
+            pending[name] = delivery.next_at
 
     def deliveries(self, player: str) -> Sequence[Delivery]:
         with self._lock:

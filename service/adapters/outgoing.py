@@ -10,22 +10,35 @@ import re
 import socket
 import ssl
 import time
+from collections import Counter
 from collections.abc import Mapping
 from functools import partial
-from ipaddress import ip_address
+from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import Any, Final, Self
 
 import aiohttp
 from aiohttp.abc import AbstractResolver, ResolveResult
 from aiohttp.client_proto import ResponseHandler
+from aiohttp.connector import Connection
 from msgspec.structs import replace
 from yarl import URL
 
-from service.repository.outgoing import MAX_REQUEST_BYTES, Answered, Failed, Failure, Result, is_allowed, url_fault
+from service.repository.outgoing import (
+    MAX_REQUEST_BYTES,
+    Answered,
+    Failed,
+    Failure,
+    Full,
+    Result,
+    is_allowed,
+    url_fault,
+)
 
 CONNECTIONS: Final = 1_024
 CONNECTIONS_BY_HOST: Final = 64
 """Maximum number of open connections, in total and to one host. Callers limit their requests below it."""
+IN_FLIGHT_BY_ADDRESS: Final = 64
+"""Maximum number of requests in flight to one address, whatever names lead to it; for IPv6, to one network of 64 bits."""
 KEEP_S: Final = 20.0
 """How long an unused connection is kept."""
 DNS_TIMEOUT_S: Final = 2.0
@@ -42,6 +55,10 @@ class _Forbidden(OSError):
 
 class _TooLarge(aiohttp.ClientPayloadError):
     """A server has sent more than `MAX_READ_BYTES` for one request."""
+
+
+class _AddressFull(aiohttp.ClientError):
+    """As many requests as are allowed are in flight to the address of a connection."""
 
 
 class _Reader(ResponseHandler):
@@ -66,12 +83,38 @@ class _Reader(ResponseHandler):
 
 
 class _Connector(aiohttp.TCPConnector):
-    """Opens connections that `_Reader` reads; aiohttp has no public setting for it."""
+    """Opens connections that `_Reader` reads; aiohttp has no public setting for it.
 
-    def __init__(self, **options: Any) -> None:
+    `in_flight` counts the connections in use by address; several connectors may share it.
+    """
+
+    def __init__(self, in_flight: Counter[str], **options: Any) -> None:
         super().__init__(**options)
         reader: type[ResponseHandler] = _Reader
         self._factory = partial(reader, loop=self._loop)
+        self._in_flight = in_flight
+
+    async def connect(self, *args: Any, **options: Any) -> Connection:
+        connection = await super().connect(*args, **options)
+        peer = None if connection.transport is None else connection.transport.get_extra_info("peername")
+        if peer is not None:
+            network = _network(ip_address(peer[0].partition("%")[0]))
+            if self._in_flight[network] >= IN_FLIGHT_BY_ADDRESS:
+                connection.release()
+                raise _AddressFull
+            self._in_flight[network] += 1
+            connection.add_callback(partial(self._leave, network))
+        return connection
+
+    def _leave(self, network: str) -> None:
+        self._in_flight[network] -= 1
+        if not self._in_flight[network]:
+            del self._in_flight[network]
+
+
+def _network(address: IPv4Address | IPv6Address) -> str:
+    """What counts as one address: a host usually has all of an IPv6 network of 64 bits."""
+    return str(address) if isinstance(address, IPv4Address) else address.exploded[:19]
 
 
 class CheckedResolver(AbstractResolver):
@@ -106,71 +149,86 @@ class Client:
         self._resolver = CheckedResolver(
             resolver or aiohttp.AsyncResolver(timeout=DNS_TIMEOUT_S, tries=2), loopback=loopback
         )
-        connector = _Connector(
+        connector = partial(
+            _Connector,
+            Counter(),
             resolver=self._resolver,
             use_dns_cache=False,
             socket_factory=self._socket,
             ssl=tls or ssl.create_default_context(),
             limit=CONNECTIONS,
             limit_per_host=CONNECTIONS_BY_HOST,
-            keepalive_timeout=KEEP_S,
         )
-        self._session = aiohttp.ClientSession(
-            connector=connector,
+        session = partial(
+            aiohttp.ClientSession,
             timeout=aiohttp.ClientTimeout(total=None),
             cookie_jar=aiohttp.DummyCookieJar(),
             auto_decompress=False,
             trust_env=False,
         )
+        self._session = session(connector=connector(keepalive_timeout=KEEP_S))
+        self._anew = session(connector=connector(force_close=True))
+        """Opens a connection for each request."""
 
     async def __aenter__(self) -> Self:
         return self
 
     async def __aexit__(self, *_: object) -> None:
         await self._session.close()
+        await self._anew.close()
         await self._resolver.close()
 
     async def post(
-        self, url: str, body: bytes, headers: Mapping[str, str], *, timeout_s: float, max_bytes: int
+        self, url: str, body: bytes, headers: Mapping[str, str], *, timeout_s: float, max_bytes: int, max_sends: int = 2
     ) -> Result:
-        began = time.monotonic()
+        fault: Failure | None = None
+        if url_fault(url, loopback=self._loopback) is not None:
+            fault = "address-forbidden"
+        elif len(body) > MAX_REQUEST_BYTES:
+            fault = "too-large"
+        if fault is not None:
+            return Failed(fault, 0)
+        began, sends = time.monotonic(), 0
+        outcome: Answered | Failure | None = None
         try:
             async with asyncio.timeout(timeout_s):
-                outcome = await self._post(url, body, headers, max_bytes)
+                while outcome is None:
+                    sends += 1
+                    outcome = await self._send(url, body, headers, max_bytes, sends, max_sends)
         except TimeoutError:
             outcome = "timeout"
+        except _AddressFull:
+            if sends == 1:
+                return Full()
+            sends, outcome = sends - 1, "unreachable"
         ms = round((time.monotonic() - began) * 1000)
-        return Failed(outcome, ms) if isinstance(outcome, str) else replace(outcome, ms=ms)
+        return Failed(outcome, ms, sends) if isinstance(outcome, str) else replace(outcome, ms=ms, sends=sends)
 
-    async def _post(self, url: str, body: bytes, headers: Mapping[str, str], max_bytes: int) -> Answered | Failure:
-        if url_fault(url, loopback=self._loopback) is not None:
-            return "address-forbidden"
-        if len(body) > MAX_REQUEST_BYTES:
-            return "too-large"
+    async def _send(
+        self, url: str, body: bytes, headers: Mapping[str, str], max_bytes: int, sends: int, max_sends: int
+    ) -> Answered | Failure | None:
+        """Send a request. None if its connection broke, and it is to be sent again on a new one."""
+        session = self._session if sends == 1 else self._anew
         try:
-            try:
-                return await self._send(url, body, headers, max_bytes)
-            except (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError) as error:
-                if isinstance(error, aiohttp.ClientConnectorError):
-                    raise
-                # The server may have closed a kept connection just now. Receivers know a repeated request by its id.
-                return await self._send(url, body, headers, max_bytes)
-        except aiohttp.ClientError as error:
-            return _failure(error)
-
-    async def _send(self, url: str, body: bytes, headers: Mapping[str, str], max_bytes: int) -> Answered | Failure:
-        async with self._session.post(
-            URL(url, encoded=True), data=body, headers={**_HEADERS, **headers}, allow_redirects=False
-        ) as response:
-            if (response.content_length or 0) > max_bytes:
-                return "too-large"
-            parts, size = [], 0
-            async for part in response.content.iter_any():
-                parts.append(part)
-                size += len(part)
-                if size > max_bytes:
+            async with session.post(
+                URL(url, encoded=True), data=body, headers={**_HEADERS, **headers}, allow_redirects=False
+            ) as response:
+                if (response.content_length or 0) > max_bytes:
                     return "too-large"
-            return Answered(response.status, b"".join(parts), 0, _retry_after(response.headers.get("Retry-After")))
+                parts, size = [], 0
+                async for part in response.content.iter_any():
+                    parts.append(part)
+                    size += len(part)
+                    if size > max_bytes:
+                        return "too-large"
+                return Answered(response.status, b"".join(parts), 0, _retry_after(response.headers.get("Retry-After")))
+        except _AddressFull:
+            raise
+        except aiohttp.ClientError as error:
+            broke = isinstance(error, aiohttp.ServerDisconnectedError | aiohttp.ClientOSError)
+            if broke and sends < max_sends and not isinstance(error, aiohttp.ClientConnectorError):
+                return None
+            return _failure(error)
 
     def _socket(self, info: tuple[Any, ...]) -> socket.socket:
         """A socket for a connection to an address, which is checked here once more. `info` is as from `getaddrinfo`."""

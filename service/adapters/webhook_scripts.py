@@ -2,13 +2,13 @@
 
 KEYS of each: 1 the webhooks (hash; id -> JSON), 2 the deliveries (hash; name -> JSON), 3 their times of creation (sorted set),
 4 when the pending ones are due (sorted set), 5 positions (hash; source -> number), then the due sets of the player's partition:
-6 deliveries, 7 news. ARGV 1 is the player's member of these due sets.
+6 deliveries, 7 news; 8 the webhooks that were removed within a day (sorted set by time in seconds). ARGV 1 is the player's member of these due sets.
 """
 
 from typing import Final
 
 _COMMON: Final = """
-local webhooks, deliveries, made, pending, positions, due, news = unpack(KEYS)
+local webhooks, deliveries, made, pending, positions, due, news, removed_ids = unpack(KEYS)
 local player = ARGV[1]
 local function set_due()
   local first = redis.call('ZRANGE', pending, 0, 0, 'WITHSCORES')
@@ -27,15 +27,19 @@ end
 ADD: Final = (
     _COMMON
     + """
-if redis.call('HEXISTS', webhooks, ARGV[2]) == 0 and redis.call('HLEN', webhooks) >= tonumber(ARGV[4]) then
-  return 0
+if redis.call('HEXISTS', webhooks, ARGV[2]) == 1 then
+  return 'known'
+elseif redis.call('ZSCORE', removed_ids, ARGV[2]) then
+  return 'removed'
+elseif redis.call('HLEN', webhooks) >= tonumber(ARGV[4]) then
+  return 'full'
 end
 redis.call('HSET', webhooks, ARGV[2], ARGV[3])
 redis.call('ZADD', news, ARGV[5], player)
-return 1
+return 'added'
 """
 )
-"""ARGV the id of the webhook, itself, the limit, and the time at which news are due. Returns whether it was added."""
+"""ARGV the id of the webhook, itself, the limit, and the time at which news are due. Returns an `AddedWebhook`."""
 REPLACE: Final = (
     _COMMON
     + """
@@ -54,6 +58,12 @@ REMOVE: Final = (
     _COMMON
     + """
 local removed = redis.call('HDEL', webhooks, ARGV[2])
+if removed == 1 then
+  local now = tonumber(redis.call('TIME')[1])
+  redis.call('ZREMRANGEBYSCORE', removed_ids, '-inf', now - 86400)
+  redis.call('ZADD', removed_ids, now, ARGV[2])
+  redis.call('EXPIRE', removed_ids, 86400)
+end
 for _, name in ipairs(redis.call('HKEYS', deliveries)) do
   if string.sub(name, 1, #ARGV[2] + 1) == ARGV[2] .. '/' then
     forget(name)
@@ -70,7 +80,7 @@ return removed
 ERASE: Final = (
     _COMMON
     + """
-redis.call('DEL', webhooks, deliveries, made, pending, positions)
+redis.call('DEL', webhooks, deliveries, made, pending, positions, removed_ids)
 redis.call('ZREM', due, player)
 redis.call('ZREM', news, player)
 """
@@ -139,10 +149,23 @@ return taken
 """
 )
 """ARGV now, the end of the lease, and the limit. Returns the deliveries."""
+HOLD: Final = (
+    _COMMON
+    + """
+for i = 3, #ARGV do
+  redis.call('ZADD', pending, 'XX', ARGV[2], ARGV[i])
+end
+redis.call('ZADD', due, 'XX', ARGV[2], player)
+"""
+)
+"""ARGV when the deliveries of the player are due, and the names of those that were taken and are due again then."""
 SETTLE: Final = (
     _COMMON
     + """
-if redis.call('HEXISTS', deliveries, ARGV[2]) == 1 then
+local stored = redis.call('HGET', deliveries, ARGV[2])
+local known = stored and cjson.decode(stored)
+local is_same = known and known.since == tonumber(ARGV[5]) and known.attempts == tonumber(ARGV[6])
+if is_same then
   redis.call('HSET', deliveries, ARGV[2], ARGV[3])
   if ARGV[4] == '' then
     redis.call('ZREM', pending, ARGV[2])
@@ -151,6 +174,8 @@ if redis.call('HEXISTS', deliveries, ARGV[2]) == 1 then
   end
 end
 set_due()
+return is_same and 1 or 0
 """
 )
-"""ARGV the name of the delivery, itself, and when it is due ('' if it is not pending)."""
+"""ARGV the name of the delivery, itself, when it is due ('' if it is not pending), and its `since` and `attempts` before.
+Returns whether it was stored."""

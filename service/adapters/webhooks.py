@@ -15,7 +15,7 @@ from events.redis_keys import due_key, partition_of
 from events.redis_log import send
 from service.adapters import webhook_scripts as scripts
 from service.repository.ports import news_of
-from service.repository.webhooks import KEEP_MS, MAX_DELIVERIES, Delivery, Webhook
+from service.repository.webhooks import KEEP_MS, MAX_DELIVERIES, AddedWebhook, Delivery, Webhook
 
 PREFIX: Final = "webhooks:"
 _PARTS: Final = ("list", "deliveries", "made", "pending")
@@ -43,8 +43,14 @@ class RedisWebhooks:
             if found
         }
 
-    def add(self, webhook: Webhook, limit: int) -> bool:
-        return bool(self._run(scripts.ADD, webhook.player, webhook.id, _encode(webhook), limit, webhook.created_at))
+    def add(self, webhook: Webhook, limit: int) -> AddedWebhook:
+        answers: Mapping[bytes, AddedWebhook] = {
+            b"added": "added",
+            b"known": "known",
+            b"removed": "removed",
+            b"full": "full",
+        }
+        return answers[self._run(scripts.ADD, webhook.player, webhook.id, _encode(webhook), limit, webhook.created_at)]
 
     def replace(self, before: Webhook, after: Webhook, at: int | None = None) -> bool:
         due = "" if at is None else at
@@ -84,9 +90,13 @@ class RedisWebhooks:
         taken: list[bytes] = self._run(scripts.TAKE, player, now, now + lease, limit)
         return tuple(map(_delivery, taken))
 
-    def settle(self, player: str, delivery: Delivery) -> None:
-        next_at = "" if delivery.next_at is None else delivery.next_at
-        self._run(scripts.SETTLE, player, _name(delivery), _encode(delivery), next_at)
+    def hold(self, player: str, at: int, taken: Sequence[Delivery] = ()) -> None:
+        self._run(scripts.HOLD, player, at, *map(_name, taken))
+
+    def settle(self, player: str, before: Delivery, after: Delivery) -> bool:
+        next_at = "" if after.next_at is None else after.next_at
+        known = before.since, before.attempts
+        return bool(self._run(scripts.SETTLE, player, _name(after), _encode(after), next_at, *known))
 
     def deliveries(self, player: str) -> Sequence[Delivery]:
         stored: list[bytes]
@@ -99,15 +109,24 @@ class RedisWebhooks:
 
     def _run(self, script: str, player: str, *args: str | bytes | int) -> Any:
         member = news_of(player)
-        keys = (*_keys(player), *(due_key(partition_of(member), kind) for kind in ("delivery", "news")))
+        dues = (due_key(partition_of(member), kind) for kind in ("delivery", "news"))
+        keys = (*_keys(player), *dues, _removed_key(player))
         (answer,) = send(self._client, ("EVAL", script, len(keys), *keys, member, *args))
         return answer
 
 
 def _keys(player: str) -> tuple[str, ...]:
     """The keys of a player, in the order of `webhook_scripts`."""
-    tag = f"{{p{partition_of(news_of(player))}}}:{player}"
+    tag = _tag(player)
     return (*(f"{PREFIX}{tag}:{part}" for part in _PARTS), f"{_POSITIONS}{tag}")
+
+
+def _removed_key(player: str) -> str:
+    return f"{PREFIX}{_tag(player)}:removed"
+
+
+def _tag(player: str) -> str:
+    return f"{{p{partition_of(news_of(player))}}}:{player}"
 
 
 def _name(delivery: Delivery) -> str:

@@ -15,8 +15,8 @@ from service.arena.record import Record
 from service.games.protocol import AnyGame, Task
 from service.games.visibility import Seat
 from service.match.task import Task as HostedTask
-from service.repository.bot_answers import ATTEMPTS, MAX_ANSWER_BYTES, action_of, may_pass
-from service.repository.outgoing import Answered, Failure, Result
+from service.repository.bot_answers import MAX_ANSWER_BYTES, MAX_SENDS, action_of, may_pass
+from service.repository.outgoing import Answered, Failure, Full, Sent
 from service.repository.signing import signed
 
 _FAILURES: Final[dict[Failure, tuple[FailureKind, str]]] = {
@@ -96,10 +96,11 @@ class Called:
         except msgspec.ValidationError as error:
             raise Failed("nonsense", one_line(f"no action of this game: {error}")) from None
 
-    async def _call(self, task_id: str, body: bytes) -> Result:
+    async def _call(self, task_id: str, body: bytes) -> Sent:
         """Send a call, a second time if the first failed in a way that may pass."""
         until = time.monotonic() + self._limit_s
-        for left in reversed(range(ATTEMPTS)):
+        sends = 0
+        while True:
             headers = signed([self._secret], task_id, wall_clock() // 1000, body)
             result = await self._client.post(
                 self._url,
@@ -107,10 +108,13 @@ class Called:
                 headers,
                 timeout_s=max(0.0, until - time.monotonic()),
                 max_bytes=MAX_ANSWER_BYTES,
+                max_sends=MAX_SENDS - sends,
             )
-            if not (left and may_pass(result)):
-                break
-        return result
+            if isinstance(result, Full):
+                raise RuntimeError("one call at a time cannot fill the limit of an address")  # noqa: TRY004  (no type is wrong)
+            sends += result.sends
+            if sends >= MAX_SENDS or not may_pass(result):
+                return result
 
     def close(self) -> None:
         """Cancel a call that a signal interrupted, and close the connections."""

@@ -20,7 +20,7 @@ from service.observability import failpoints, metrics
 from service.repository.bot_answers import LANGUAGE, LONGEST_CALL_MS, action_of, may_pass
 from service.repository.bot_tasks import Outcome, TaskRecord
 from service.repository.bots import Bot
-from service.repository.outgoing import Answered, Result
+from service.repository.outgoing import Answered, Sent
 from service.repository.ports import Ports
 from service.usecases import play
 from service.usecases.play import ActionRequest
@@ -131,15 +131,20 @@ def give_up(ports: Ports, call: Call) -> None:
     ports.bot_tasks.extend(call.bot.id, call.record, 0)
 
 
-def is_worth_another_try(ports: Ports, call: Call, result: Result) -> bool:
+def is_worth_another_try(ports: Ports, call: Call, result: Sent) -> bool:
     """Whether a call failed in a way that may pass, so that it is sent once more while there is time."""
-    return may_pass(result) and ports.now() + GRACE_MS < call.until
+    has_time = ports.now() + GRACE_MS < call.until
+    # Nothing is remembered of a bot that was deleted meanwhile, and it is not called again.
+    return may_pass(result) and has_time and ports.bot_tasks.find(call.bot.id, call.record.task) is not None
 
 
-def settle(ports: Ports, call: Call, result: Result, attempts: int) -> bool:
-    """Do what follows from the answer to a call, and remember how it ended. Returns whether the bot's action was appended."""
+def settle(ports: Ports, call: Call, result: Sent, sends: int) -> bool:
+    """Do what follows from the answer to a call that was sent `sends` times, and remember how it ended.
+
+    Returns whether the bot's action was appended.
+    """
     failpoints.point("call-answered")
-    record = replace(call.record, attempts=attempts)
+    record = replace(call.record, attempts=sends)
     if isinstance(result, Answered):
         record = replace(record, status=result.status)
     outcome, fault = _applied(ports, call, result)
@@ -157,7 +162,7 @@ def settle(ports: Ports, call: Call, result: Result, attempts: int) -> bool:
     return outcome == "accepted"
 
 
-def _applied(ports: Ports, call: Call, result: Result) -> tuple[Outcome, str | None]:
+def _applied(ports: Ports, call: Call, result: Sent) -> tuple[Outcome, str | None]:
     """Take the action of an answer. Returns how the task ended, and a code of what was wrong."""
     if not isinstance(result, Answered):
         return ("late" if result.code == "timeout" and call.is_deadline else "failed"), result.code

@@ -36,10 +36,11 @@ _REFUSALS: Final[Mapping[str, SeekEnd]] = {
     "too-many-open-matches": "too-many-open-matches",
     "too-many-seats": "too-many-seats",
     "bot-busy": "too-many-seats",
+    "token-invalid": "expired",
     "invalid-options": "invalid-options",
     "game-not-found": "game-not-found",
 }
-"""Codes of refusals that end a seek, since the player would get them again."""
+"""Codes of refusals that end a seek, since the player would get them again. `token-invalid`: a hosted bot that was deleted."""
 
 _log = logging.getLogger("moonstone.pairing")
 

@@ -48,7 +48,7 @@ BotFallback: TypeAlias = Literal["default_action", "bot", "resign"]
 SHORTEST_WAIT_MS: Final = 1_000
 LONGEST_WAIT_MS: Final = 30 * 24 * 3_600_000
 OpenMs: TypeAlias = Annotated[int, msgspec.Meta(ge=SHORTEST_WAIT_MS, le=LONGEST_WAIT_MS)]
-OwnerId: TypeAlias = Annotated[str, msgspec.Meta(min_length=1)]
+PlayerId: TypeAlias = Annotated[str, msgspec.Meta(min_length=1)]
 SHORTEST_LIMIT_MS: Final = 1_000
 LONGEST_LIMIT_MS: Final = 10_000
 LimitMs: TypeAlias = Annotated[int, msgspec.Meta(ge=SHORTEST_LIMIT_MS, le=LONGEST_LIMIT_MS)]
@@ -109,10 +109,10 @@ class SeatTaken(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The seat of a hosted bot, and no other, has `owner`, the player who owns the bot, and `limit_ms`."""
 
     seat: Seat
-    player: str
+    player: PlayerId
     kind: SeatKind
     client_seed: str | UnsetType = UNSET
-    owner: OwnerId | UnsetType = UNSET
+    owner: PlayerId | UnsetType = UNSET
     limit_ms: LimitMs | UnsetType = UNSET
 
     def __post_init__(self) -> None:

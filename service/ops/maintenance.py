@@ -33,8 +33,7 @@ from service.ops.serve import lock
 from service.ops.webhook_upkeep import check_webhooks
 from service.repository.ports import Ports
 from service.settings import read
-from service.usecases.match_index import update_index
-from service.usecases.rebuilt_index import rebuild_entries, record_leavers, update_index_of_ended
+from service.usecases.match_index import rebuild_entries, record_leavers, update_index, update_index_of_ended
 
 Report = Callable[[str], object]
 

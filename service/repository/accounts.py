@@ -118,6 +118,10 @@ class Accounts(Protocol):
         """Replace all tokens by a new one, and seal the account. Returns False if the recovery code is another one."""
         ...
 
+    def replace_all(self, player: str, token_digest: str, token: Token) -> bool:
+        """Replace all tokens by a new one, and seal the account. Returns False if the account was erased."""
+        ...
+
     def begin_erasure(self, player: str, at: int) -> None:
         """Record that an account is to be erased. All else follows from this record; `erase` is the first step."""
         ...

@@ -3,14 +3,14 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from service.repository.outgoing import Answered, Result
+from service.repository.outgoing import Answered, Sent
 from service.repository.strict_json import BadJSON, loads
 
 LONGEST_CALL_MS: Final = 10_000
 """How long a call may take at most, whatever the match's clock is."""
 MAX_ANSWER_BYTES: Final = 16 * 1024
-ATTEMPTS: Final = 2
-"""How often a call is sent at most, if the first attempt failed in a way that may pass."""
+MAX_SENDS: Final = 2
+"""How often a process sends a call at most, if the first time failed in a way that may pass."""
 LANGUAGE: Final = "en"
 """The language of the texts of a task in a call."""
 
@@ -27,6 +27,6 @@ def action_of(body: bytes) -> Mapping[str, Any] | None:
     return action if isinstance(action, dict) else None
 
 
-def may_pass(result: Result) -> bool:
+def may_pass(result: Sent) -> bool:
     """Whether a call failed in a way that may pass, so that it is worth another attempt while there is time."""
     return result.status >= 500 if isinstance(result, Answered) else result.code in {"unreachable", "malformed"}

@@ -96,7 +96,7 @@ class BotTasks(Protocol):
     def begin(self, bot: str, record: TaskRecord, until: int) -> Begun:
         """Note that a bot is called for a task; the call may last until `until` (server milliseconds).
 
-        Nothing is noted if the task `ended` before, or if a call with the same `turn` lasts: the bot is `busy`.
+        Nothing is noted if the task `ended` before or the bot was deleted, or if a call with the same `turn` lasts: the bot is `busy`.
         """
         ...
 
@@ -126,5 +126,5 @@ class BotTasks(Protocol):
         ...
 
     def forget(self, bot: str) -> None:
-        """Remove all that is remembered of a bot."""
+        """Remove all that is remembered of a bot that was deleted. Nothing of it is remembered, and no call begins, from then on."""
         ...

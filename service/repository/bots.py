@@ -37,6 +37,10 @@ class Bot(msgspec.Struct, frozen=True):
     url: str | None = None
 
 
+Admitted: TypeAlias = Literal["new", "known", "full"]
+"""Whether a match is counted from now on, was counted before, or is not counted because others are."""
+
+
 def is_hosted(player: str) -> bool:
     """Whether an id is that of a hosted bot's account."""
     return player.startswith(PREFIX)
@@ -76,15 +80,19 @@ class Bots(Protocol):
         """The ids of at most `limit` public bots that come after an id, in the order of the ids."""
         ...
 
-    def admit(self, bot: str, match_id: MatchId, at: int, limit: int) -> bool:
-        """Count a match in which a bot is about to get a seat, unless `limit` others are counted. Returns whether it is.
+    def admit(self, bot: str, match_id: MatchId, at: int, limit: int) -> Admitted:
+        """Count a match in which a bot is about to get a seat, unless `limit` others are counted.
 
         `at` is server time in milliseconds. The limit also holds for concurrent calls.
         """
         ...
 
-    def release(self, bot: str, match_id: MatchId) -> None:
-        """Count a match no longer."""
+    def seat(self, bot: str, match_id: MatchId, at: int) -> None:
+        """Count a match in which a bot has got its seat, also if another command, which failed, has released it."""
+        ...
+
+    def release(self, bot: str, match_id: MatchId, at: int) -> None:
+        """Count a match no longer, unless it was counted at another time than `at`."""
         ...
 
     def admitted(self, bot: str) -> Mapping[MatchId, int]:

@@ -32,28 +32,39 @@ the answer exceeds its limit. `malformed`: the answer is not HTTP.
 class Answered(msgspec.Struct, frozen=True):
     """A complete answer of any status, including 3xx, which is never followed.
 
-    `retry_after_s` is the header Retry-After if it is a number of seconds.
+    `retry_after_s` is the header Retry-After if it is a number of seconds. `sends`: how often the request was sent.
     """
 
     status: int
     body: bytes
     ms: int
     retry_after_s: int | None = None
+    sends: int = 1
 
 
 class Failed(msgspec.Struct, frozen=True):
     code: Failure
     ms: int
+    sends: int = 1
 
 
-Result: TypeAlias = Answered | Failed
+class Full(msgspec.Struct, frozen=True):
+    """Nothing was sent, because as many requests as are allowed are in flight to the address. Try again later."""
+
+
+Sent: TypeAlias = Answered | Failed
+Result: TypeAlias = Sent | Full
 
 
 class Outgoing(Protocol):
     async def post(
-        self, url: str, body: bytes, headers: Mapping[str, str], *, timeout_s: float, max_bytes: int
+        self, url: str, body: bytes, headers: Mapping[str, str], *, timeout_s: float, max_bytes: int, max_sends: int = 2
     ) -> Result:
-        """Send a request with a JSON body, and read at most `max_bytes` of the answer. It takes at most `timeout_s`."""
+        """Send a request with a JSON body, and read at most `max_bytes` of the answer. It takes at most `timeout_s`.
+
+        If the connection breaks, the request is sent again on a new one, at most `max_sends` times in all: a kept connection
+        may have been closed just then. Receivers know a repeated request by its id.
+        """
         ...
 
 

@@ -103,6 +103,10 @@ class Delivery(msgspec.Struct, frozen=True):
         return self.status == "pending"
 
 
+AddedWebhook: TypeAlias = Literal["added", "known", "removed", "full"]
+"""`known`: there is one with this id. `removed`: there was one within the last day."""
+
+
 class Webhooks(Protocol):
     """Webhooks and deliveries of players. Each method is atomic."""
 
@@ -110,8 +114,8 @@ class Webhooks(Protocol):
         """The webhooks of each of these players that has any, oldest first."""
         ...
 
-    def add(self, webhook: Webhook, limit: int) -> bool:
-        """Add a webhook, unless the player has `limit` of them, and make the player's news due. Returns whether it was added."""
+    def add(self, webhook: Webhook, limit: int) -> AddedWebhook:
+        """Add a webhook, unless the player has `limit` of them, and make the player's news due."""
         ...
 
     def replace(self, before: Webhook, after: Webhook, at: int | None = None) -> bool:
@@ -160,8 +164,16 @@ class Webhooks(Protocol):
         """Take at most `limit` deliveries that are due at `now`. Each is due again `lease` milliseconds later."""
         ...
 
-    def settle(self, player: str, delivery: Delivery) -> None:
-        """Store what became of a delivery, unless it was removed, and when it is due next."""
+    def hold(self, player: str, at: int, taken: Sequence[Delivery] = ()) -> None:
+        """Make the deliveries of a player due at a time, unless one is settled or made before; those `taken` are due again then."""
+        ...
+
+    def settle(self, player: str, before: Delivery, after: Delivery) -> bool:
+        """Store what became of a delivery, and when it is due next. Returns whether it was stored.
+
+        Nothing is stored if it was removed, or if another attempt was stored or asked for meanwhile: its `since` and `attempts`
+        are then not those of `before`.
+        """
         ...
 
     def deliveries(self, player: str) -> Sequence[Delivery]:

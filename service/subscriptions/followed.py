@@ -16,7 +16,7 @@ from service.repository.ports import Ports, news_of
 from service.subscriptions.match_watch import MatchWatch, StreamEnded, read_together
 from service.subscriptions.rating_changes import awaits_rating
 from service.subscriptions.streams import Streams
-from service.usecases import match_index
+from service.usecases import match_lists
 
 MAX_FOLLOWED: Final = 5_000
 """Maximum number of matches that one stream follows: the newest ones that are not over."""
@@ -143,16 +143,16 @@ class FollowedMatches:
             newest = followed.watch.newest(wake)
         except StreamEnded as ended:
             if ended.reason == "match-not-found":
-                match_index.own_match(self._ports, followed.entry, self._player, "all")  # corrects the index
+                match_lists.own_match(self._ports, followed.entry, self._player, "all")  # corrects the index
             return None
         if newest is None:
             raise LogUnavailable("unavailable")
-        found = match_index.own(self._ports, followed.entry, newest, self._player, "all")
+        found = match_lists.own(self._ports, followed.entry, newest, self._player, "all")
         if followed.entry.created_at == newest.created_at:
             return found
         # The entry was of a creation that another one, sent at the same time, forestalled, and is removed now.
         followed.entry = IndexEntry(newest.created_at, match_id)
-        return match_index.own(self._ports, followed.entry, newest, self._player, "all")
+        return match_lists.own(self._ports, followed.entry, newest, self._player, "all")
 
     def drop(self, match_id: MatchId) -> None:
         self._changed.pop(match_id, None)

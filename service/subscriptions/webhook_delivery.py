@@ -5,7 +5,7 @@ made anew from the log for each attempt, so nothing of it is stored.
 """
 
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Final, Literal
 
@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from service.errors import Refused
 from service.observability import failpoints, metrics
 from service.repository import cursors
-from service.repository.outgoing import Answered, Failed, Result
+from service.repository.outgoing import Answered, Failed, Sent
 from service.repository.ports import Ports
 from service.repository.webhooks import (
     SUSPENDED_AFTER_MS,
@@ -43,7 +43,7 @@ GROWTH: Final = 3
 LONGEST_WAIT_MS: Final = 2 * 3_600_000
 """The waits between attempts, without their jitter of up to a half: 5 s, 15 s, 45 s, … two hours."""
 BUSY_MS: Final = 1_000
-"""The wait if too many requests are in flight. It is no attempt."""
+"""The pause of a player's deliveries if too many requests are in flight. It is no attempt."""
 GONE: Final = 410
 
 _encode: Final = msgspec.json.Encoder().encode
@@ -101,18 +101,18 @@ def _notice(ports: Ports, player: str, delivery: Delivery) -> Notice | SeekEnded
             return news_notice(ports, player, item, NOTHING, cursors.encode(delivery.created_at))
 
 
-def settle(ports: Ports, player: str, delivery: Delivery, status: DeliveryStatus) -> None:
-    """Store that a delivery is over without another attempt."""
-    metrics.DELIVERIES.labels(status).inc()
-    ports.webhooks.settle(player, replace(delivery, status=status, next_at=None))
+def settle(ports: Ports, player: str, before: Delivery, after: Delivery, status: DeliveryStatus) -> None:
+    """Store that a delivery is over without another attempt, unless its player has asked for one meanwhile."""
+    if ports.webhooks.settle(player, before, replace(after, status=status, next_at=None)):
+        metrics.DELIVERIES.labels(status).inc()
 
 
-def postpone(ports: Ports, player: str, delivery: Delivery) -> None:
-    """Try a delivery again soon, without an attempt."""
-    ports.webhooks.settle(player, replace(delivery, next_at=ports.now() + BUSY_MS))
+def hold(ports: Ports, player: str, taken: Sequence[Delivery] = ()) -> None:
+    """Look at the deliveries of a player again after a pause, because too many requests are in flight."""
+    ports.webhooks.hold(player, ports.now() + BUSY_MS, taken)
 
 
-def note(ports: Ports, player: str, delivery: Delivery, result: Result) -> None:
+def note(ports: Ports, player: str, delivery: Delivery, result: Sent) -> None:
     """Store the result of an attempt: of the delivery, and of its webhook if that changes."""
     now, retry_after_ms = ports.now(), 0
     match result:
@@ -126,14 +126,14 @@ def note(ports: Ports, player: str, delivery: Delivery, result: Result) -> None:
     failpoints.point("delivery-answered")
     if attempt.succeeded:
         _change(ports, player, delivery.webhook, lambda one: replace(one, failing_since=None))
-        settle(ports, player, tried, "delivered")
+        settle(ports, player, delivery, tried, "delivered")
         return
     _change(ports, player, delivery.webhook, lambda one: _after_failure(one, attempt))
     next_at = now + max(_wait_ms(tried), min(retry_after_ms, LONGEST_WAIT_MS))
     if attempt.status == GONE or next_at > delivery.since + TRIED_FOR_MS:
-        settle(ports, player, tried, "failed")
+        settle(ports, player, delivery, tried, "failed")
     else:
-        ports.webhooks.settle(player, replace(tried, next_at=next_at))
+        ports.webhooks.settle(player, delivery, replace(tried, next_at=next_at))
 
 
 def _after_failure(webhook: Webhook, attempt: Attempt) -> Webhook:

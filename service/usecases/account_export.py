@@ -15,7 +15,7 @@ from service.repository.ports import Player, Ports
 from service.repository.rating_streams import entry_of
 from service.usecases.accounts import TokenView, list_tokens
 from service.usecases.hosted_bots import OwnBot, own_bots
-from service.usecases.match_index import own_page
+from service.usecases.match_lists import own_page
 from service.usecases.pages import Read
 from service.usecases.submit import player_key
 from service.usecases.webhooks import DeliveryView, WebhookView, deliveries, list_webhooks

@@ -210,6 +210,11 @@ def new_token() -> str:
     return PREFIX + with_checksum(new_secret())
 
 
+def derived_token(digest: bytes) -> str:
+    """A token of 256 bits that only we can compute, in the form of `new_token`."""
+    return PREFIX + with_checksum(_base62(int.from_bytes(digest, "big"), _SECRET_LENGTH))
+
+
 def is_token(text: str) -> bool:
     """Whether a string has a token's shape and checksum."""
     return _SHAPE.fullmatch(text) is not None and has_checksum(text.removeprefix(PREFIX))

@@ -1,25 +1,22 @@
 """Hosted bots: their owners create, change and delete them, and other players give them seats."""
 
+import hmac
 import secrets
-from collections.abc import Sequence
 from typing import Final
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from events.record import MatchId
-from service.errors import Corrupt, Refused
-from service.games.protocol import AnyGame
+from events.record import canonical
+from service.errors import Refused
 from service.match.events import LONGEST_LIMIT_MS
-from service.match.model import Match
-from service.match.seat_holder import HostedBot
 from service.repository.accounts import Scope, Token, digest_of
-from service.repository.bots import PREFIX, Bot, Seating, is_hosted
+from service.repository.bots import PREFIX, Bot, Seating
 from service.repository.ports import Player, Ports
 from service.repository.signing import SigningKey
-from service.usecases.accounts import invalid_token, new_token
+from service.usecases.accounts import derived_token, invalid_token, new_token
+from service.usecases.created_ids import check_key, created_id, deleted
 from service.usecases.erasure import erase
-from service.usecases.match_index import IN_FLIGHT_MS
 
 MAX_BOTS: Final = 20
 """Maximum number of hosted bots of a player."""
@@ -28,8 +25,6 @@ MAX_MATCHES: Final = 100
 LONGEST_ABOUT: Final = 300
 SCOPES: Final[tuple[Scope, ...]] = ("watch", "play")
 """What the token of a bot may be used for. It cannot change its account, which belongs to the owner."""
-_MAX_TOKENS: Final = 2
-"""A bot has one token, and for a moment the one that replaces it."""
 
 
 class OwnBot(msgspec.Struct, frozen=True):
@@ -60,13 +55,24 @@ class BotSettings(msgspec.Struct, frozen=True, omit_defaults=True):
     url: str | UnsetType | None = UNSET
 
 
-def create(ports: Ports, owner: Player, wanted: BotSettings) -> tuple[OwnBot, str, str]:
+def create(ports: Ports, owner: Player, wanted: BotSettings, key: str | None = None) -> tuple[OwnBot, str, str]:
     """Create a hosted bot; returns it with its token and the secret that signs calls of it, which are shown once.
 
+    The same `key` and request give the same bot again, as it is now, with the token that it got then; without a key it is a new one.
+
     Raises:
-        Refused: `too-many-bots`; `game-not-found`; `token-invalid` if the owner was erased meanwhile.
+        Refused: `too-many-bots`; `game-not-found`; `idempotency-key-reused`; `token-invalid` if the owner was erased meanwhile.
     """
-    bot_id = PREFIX + secrets.token_hex(10)
+    key = key or secrets.token_hex(16)
+    bot_id = created_id(ports, PREFIX, owner.id, key, msgspec.to_builtins(wanted))
+    check_key(bot_id, ports.bots.of(owner.id))
+    # Derived, so that a repetition gets the same one. Nothing of the key is stored, so that the token needs more than the secret.
+    token = derived_token(hmac.digest(ports.secret, canonical(["bot-token", owner.id, key]), "sha256"))
+    if ports.accounts.in_erasure((bot_id,)):
+        raise deleted()
+    known, account = ports.bots.find((bot_id,)).get(bot_id), ports.accounts.players((bot_id,)).get(bot_id)
+    if known is not None and account is not None:
+        return _see(known, account), token, known.key.secret(ports.secret)
     defaults = Bot(
         id=bot_id,
         owner=owner.id,
@@ -83,12 +89,11 @@ def create(ports: Ports, owner: Player, wanted: BotSettings) -> tuple[OwnBot, st
     player = Player(id=bot.id, name=wanted.name or "", created_at=bot.created_at)
     if not ports.bots.add(bot, MAX_BOTS):
         raise Refused("too-many-bots", f"You have {MAX_BOTS} bots; delete one first.")
-    secret = new_token()
-    ports.accounts.add(player, digest_of(secret), Token("", SCOPES, bot.created_at))
+    ports.accounts.add(player, digest_of(token), Token("", SCOPES, bot.created_at))
     if not ports.accounts.players((owner.id,)):  # a worker may have looked for bots before this one was added
         erase(ports, bot.id)
         raise invalid_token()
-    return _see(bot, player), secret, bot.key.secret(ports.secret)
+    return _see(bot, player), token, bot.key.secret(ports.secret)
 
 
 def _with(ports: Ports, bot: Bot, wanted: BotSettings) -> Bot:
@@ -173,11 +178,8 @@ def renew_token(ports: Ports, owner: str, bot_id: str) -> str:
         Refused: `bot-not-found`.
     """
     bot = own_bot(ports, owner, bot_id)
-    now, secret = ports.now(), new_token()
-    digest = digest_of(secret)
-    for old in ports.accounts.tokens(bot.id):
-        ports.accounts.revoke(bot.id, old, old)
-    if ports.accounts.add_token(bot.id, digest, Token("", SCOPES, now), _MAX_TOKENS, now) == "erased":
+    secret = new_token()
+    if not ports.accounts.replace_all(bot.id, digest_of(secret), Token("", SCOPES, ports.now())):
         raise _deleted()
     return secret
 
@@ -194,75 +196,3 @@ def renew_secret(ports: Ports, owner: str, bot_id: str) -> str:
     if bot is None:
         raise _deleted()
     return bot.key.secret(ports.secret)
-
-
-# --- seats ------------------------------------------------------------------------------------------------------------
-
-
-def seated_by(ports: Ports, player: str, bot_id: str, game: AnyGame, match_id: MatchId) -> HostedBot:
-    """A bot that a player is about to give a seat in a match of this game; the match counts as one of the bot's from now on.
-
-    Raises:
-        Refused: `bot-not-found` (also for a bot that is not public, and that the player may not seat), `bot-not-allowed`,
-            `bot-busy`.
-    """
-    bot = ports.bots.find((bot_id,)).get(bot_id)
-    is_allowed = bot is not None and (bot.seating == "everyone" or player in {bot.owner, bot.id})
-    if bot is None or not (is_allowed or bot.public):
-        raise Refused("bot-not-found", "There is no hosted bot with this id.")
-    if not is_allowed:
-        raise Refused("bot-not-allowed", "Only its owner may give this bot a seat.")
-    if game.info.id not in bot.games:
-        fault = f"This bot does not play {game.info.title}. It plays: {', '.join(bot.games)}."
-        raise Refused("bot-not-found", fault)
-    return _admitted(ports, bot, match_id)
-
-
-def seating_itself(ports: Ports, bot_id: str, match_id: MatchId) -> HostedBot:
-    """A bot that is about to take a seat itself, with its own token; as `seated_by`, in any game.
-
-    Raises:
-        Refused: `bot-busy`; `token-invalid` if the bot was deleted meanwhile.
-    """
-    bot = ports.bots.find((bot_id,)).get(bot_id)
-    if bot is None:
-        raise invalid_token()
-    return _admitted(ports, bot, match_id)
-
-
-def _admitted(ports: Ports, bot: Bot, match_id: MatchId) -> HostedBot:
-    """Count a match of a bot. At the limit, matches that are over are removed first, and those in which it got no seat."""
-    limit = bot.max_matches
-    if not ports.bots.admit(bot.id, match_id, ports.now(), limit):
-        _release_old(ports, bot.id)
-        if not ports.bots.admit(bot.id, match_id, ports.now(), limit):
-            raise Refused("bot-busy", f"This bot plays {limit} matches, which is as many as its owner allows.")
-    return HostedBot(bot.id, bot.owner, bot.limit_ms)
-
-
-def _release_old(ports: Ports, bot: str) -> None:
-    """Remove the matches of a bot in which it does not play. New ones stay: it may be about to get its seat there."""
-    settled = [match_id for match_id, at in ports.bots.admitted(bot).items() if ports.now() - at > IN_FLIGHT_MS]
-    found = ports.history.newest_each(settled)
-    for match_id in settled:
-        if not _plays(found[match_id], bot):
-            ports.bots.release(bot, match_id)
-
-
-def _plays(match: Match | Corrupt | Refused, bot: str) -> bool:
-    if not isinstance(match, Match) or match.is_over:
-        return False
-    seat = match.seat_of(bot)
-    holder = None if seat is None else match.seats[seat]
-    return holder is not None and not holder.resigned
-
-
-def hosted_among(
-    ports: Ports, player: str, bots: Sequence[str], game: AnyGame, match_id: MatchId
-) -> dict[str, HostedBot]:
-    """The hosted ones among the bots that a match is created with.
-
-    Raises:
-        Refused: as `seated_by`.
-    """
-    return {bot: seated_by(ports, player, bot, game, match_id) for bot in bots if is_hosted(bot)}

@@ -13,29 +13,26 @@ from service.games.visibility import Seat
 from service.match import randomness
 from service.match.commands import Create, FreeSeat, Join, Leave, SeatBot, SeenHead, Start
 from service.match.decide import decide
-from service.match.events import LONGEST_LIMIT_MS
 from service.match.facets import facets_of
 from service.match.fold import begin, fold
 from service.match.model import Match
 from service.match.new_match import NewMatch, check_pace, game_named, with_clock
-from service.match.rulings import no_chance
-from service.match.seat_holder import HostedBot
 from service.observability import failpoints
-from service.repository.bots import PREFIX, is_hosted
+from service.repository.bots import is_hosted
 from service.repository.news import SeatFreed
 from service.repository.ports import Ports
 from service.usecases import finding, invitations
+from service.usecases.bot_seats import admitted, holder_of, hosted_among, seat_by_creator, seat_itself
 from service.usecases.held_seats import count_seats, release_seats
 from service.usecases.hints import hint
-from service.usecases.hosted_bots import hosted_among, seated_by, seating_itself
 from service.usecases.match_codes import join_code_of, match_id_of
-from service.usecases.match_index import admit, publish, remove_left_match, update_index
+from service.usecases.match_index import publish, remove_left_match, update_index
+from service.usecases.match_lists import admit
 from service.usecases.submit import Admit, CommandKey, Submitted, player_key, put, replay, submit
 from service.usecases.subscribed import due_with_news
 
 OPEN_MATCHES: Final = 20
 """Maximum number of matches of one player that wait for players."""
-_NOBODY: Final = HostedBot(f"{PREFIX}nobody", "nobody", LONGEST_LIMIT_MS)
 
 
 def create(ports: Ports, player: str, wanted: NewMatch, key: str, *, seed: bytes | None = None) -> Submitted:
@@ -77,8 +74,16 @@ def create_as(
     game = game_named(ports.games, wanted.game)
     wanted = with_clock(game, wanted)
     check_pace(wanted.clock)
-    hosted = hosted_among(ports, player, wanted.bots, game, match_id)
-    wanted = msgspec.structs.replace(wanted, hosted=hosted)
+    hosted = hosted_among(ports, player, wanted.bots, game)
+    wanted = msgspec.structs.replace(wanted, hosted={bot.id: holder_of(bot) for bot in hosted})
+    with admitted(ports, hosted, match_id):
+        return _create(ports, player, wanted, match_id, command_key, seed)
+
+
+def _create(
+    ports: Ports, player: str, wanted: NewMatch, match_id: MatchId, command_key: CommandKey, seed: bytes | None
+) -> Submitted:
+    game = game_named(ports.games, wanted.game)
     at = ports.now()
     secret_seed = seed or randomness.new_seed()
     drafts = decide(None, Create(player=player, game=game, wanted=wanted), at, lambda: secret_seed)
@@ -90,7 +95,7 @@ def create_as(
     events, _ = seal(head, drafts, at, randomness.new_salts(len(drafts)))
     match = fold(begin(match_id, events[0], ports.games), events[1:])
     ports.index.add(match_id, at, player, private=wanted.private)
-    for bot in hosted:
+    for bot in wanted.hosted:
         ports.index.enrol(bot, match_id, at)
     publish(ports, match)
     finding.add_to_lists(ports, match)
@@ -143,7 +148,7 @@ def join(
 
     Raises:
         Refused: `match-not-found` (also for a wrong join code), `match-not-open`, `already-seated`, `match-full`,
-            `seat-taken`, `too-many-seats`, `stale-version`, `history-diverged`; `invitation-expired`.
+            `seat-taken`, `too-many-seats`, `stale-version`, `history-diverged`; `invitation-expired`; for a hosted bot `bot-busy`.
     """
     command_key = player_key(player, key, {"join": {"seat": seat, "client_seed": client_seed}})
     right_code = join_code_of(ports.secret, match_id)
@@ -155,10 +160,10 @@ def join(
         seat=seat,
         client_seed=client_seed,
         has_join_code=is_invited or hmac.compare_digest((join_code or "").encode(), right_code.encode()),
-        hosted=seating_itself(ports, player, match_id) if is_hosted(player) else None,
     )
     try:
-        joined = indexed(ports, submit(ports, match_id, command_key, command))
+        take_seat = seat_itself if is_hosted(player) else submit
+        joined = indexed(ports, take_seat(ports, match_id, command_key, command))
     except Refused as refusal:
         if refusal.code == "match-not-found" and expires_at is not None and not is_invited:
             raise Refused("invitation-expired", "This invitation is no longer valid; ask for a new one.") from None
@@ -189,16 +194,9 @@ def add_bot(
             `match-not-open`, `match-full`, `seat-taken`, `already-seated`, `stale-version`, `history-diverged`.
     """
     command_key = player_key(player, key, {"bot": {"bot": bot, "seat": seat}})
-    chosen: str | HostedBot = bot
-    if is_hosted(bot):
-        match, seen = ports.history.newest(match_id, command_key.id)
-        if seen is not None:  # what the owner allows now does not matter for a repetition
-            return indexed(ports, replay(ports, match, command_key, seen))
-        # Whoever may not do this anyway must not learn of the bot.
-        decide(match, SeatBot(player=player, if_match=if_match, bot=_NOBODY, seat=seat), match.at, no_chance)
-        chosen = seated_by(ports, player, bot, match.game, match_id)
-    command = SeatBot(player=player, if_match=if_match, bot=chosen, seat=seat)
-    return indexed(ports, submit(ports, match_id, command_key, command, admit_bots))
+    command = SeatBot(player=player, if_match=if_match, bot=bot, seat=seat)
+    give_seat = seat_by_creator if is_hosted(bot) else submit
+    return indexed(ports, give_seat(ports, match_id, command_key, command, admit_bots))
 
 
 def start(

@@ -12,9 +12,12 @@ from service.repository.outgoing import Failure
 from service.repository.ports import Ports
 from service.repository.signing import OVERLAP_MS, SigningKey
 from service.repository.webhooks import Delivery, DeliveryStatus, Notified, SampleNotice, Webhook, WebhookStatus
+from service.usecases.accounts import invalid_token
+from service.usecases.created_ids import check_key, created_id, deleted
 
 MAX_WEBHOOKS: Final = 10
 """Maximum number of webhooks of a player."""
+_PREFIX: Final = "wh_"
 PAUSED: Final = "paused"
 """The reason of a webhook that its player suspended."""
 
@@ -66,19 +69,31 @@ def list_webhooks(ports: Ports, player: str) -> tuple[WebhookView, ...]:
     return tuple(see(ports, one) for one in ports.webhooks.of((player,)).get(player, ()))
 
 
-def add(ports: Ports, player: str, url: str, events: Sequence[Notified]) -> tuple[Webhook, str]:
+def add(ports: Ports, player: str, url: str, events: Sequence[Notified], key: str | None = None) -> tuple[Webhook, str]:
     """Create a webhook, and return it with its secret. `url` may be called (`url_fault`).
 
+    The same `key` and request give the same webhook again, as it is now, with its newest secret; without a key it is a new one.
+
     Raises:
-        Refused: `too-many-webhooks`.
+        Refused: `too-many-webhooks`, `idempotency-key-reused`; `token-invalid` if the account was erased meanwhile.
     """
-    webhook_id = f"wh_{secrets.token_hex(10)}"
-    key = SigningKey(f"webhook:{webhook_id}")
+    asked = {"url": url, "events": list(events)}
+    webhook_id = created_id(ports, _PREFIX, player, key or secrets.token_hex(16), asked)
+    check_key(webhook_id, (one.id for one in ports.webhooks.of((player,)).get(player, ())))
     now = ports.now()
-    webhook = Webhook(webhook_id, player, url, tuple(events), now, now, key)
-    if not ports.webhooks.add(webhook, MAX_WEBHOOKS):
-        raise Refused("too-many-webhooks", f"You have {MAX_WEBHOOKS} webhooks; delete one first.")
-    return webhook, key.secret(ports.secret)
+    webhook = Webhook(webhook_id, player, url, tuple(events), now, now, SigningKey(f"webhook:{webhook_id}"))
+    match ports.webhooks.add(webhook, MAX_WEBHOOKS):
+        case "full":
+            raise Refused("too-many-webhooks", f"You have {MAX_WEBHOOKS} webhooks; delete one first.")
+        case "removed":
+            raise deleted()
+        case "known":
+            webhook = _find(ports, player, webhook_id)
+        case "added":
+            if ports.accounts.in_erasure((player,)):  # which may have removed the webhooks before this one was added
+                ports.webhooks.erase(player)
+                raise invalid_token()
+    return webhook, webhook.key.secret(ports.secret)
 
 
 def change(
@@ -150,13 +165,14 @@ def send_again(ports: Ports, player: str, webhook_id: str, notice: str) -> Deliv
         Refused: `webhook-not-found`, `webhook-not-active`, `delivery-not-found`.
     """
     _active(ports, player, webhook_id)
-    now = ports.now()
-    found = next((one for one in _deliveries(ports, player, webhook_id) if one.notice == notice), None)
-    if found is None:
-        raise Refused("delivery-not-found", "This webhook has no such delivery; deliveries are kept for a week.")
-    again = replace(found, status="pending", since=now, attempts=0, next_at=now)
-    ports.webhooks.settle(player, again)
-    return see_delivery(again)
+    while True:
+        now = ports.now()
+        found = next((one for one in _deliveries(ports, player, webhook_id) if one.notice == notice), None)
+        if found is None:
+            raise Refused("delivery-not-found", "This webhook has no such delivery; deliveries are kept for a week.")
+        again = replace(found, status="pending", since=now, attempts=0, next_at=now)
+        if ports.webhooks.settle(player, found, again):
+            return see_delivery(again)
 
 
 def deliveries(ports: Ports, player: str, webhook_id: str) -> tuple[DeliveryView, ...]:

@@ -14,6 +14,7 @@ from service.match.events import SeatKind
 from service.match.new_match import game_named
 from service.match.rating import MatchRated, Rating, Standing
 from service.repository import cursors, rating_streams
+from service.repository.bots import is_hosted
 from service.repository.ports import Ports
 from service.repository.ratings import Board, PastMatch
 
@@ -184,7 +185,7 @@ def player_page(ports: Ports, player: str) -> PlayerPage:
     """
     account = ports.player(player)
     standings = _standings(ports, player)
-    kind: SeatKind = next((standing.kind for standing in standings.values()), "human")
+    kind: SeatKind = "hosted" if is_hosted(account.id) else "human"
     return PlayerPage(account.id, account.name, kind, _ratings(ports, standings))
 
 

@@ -39,9 +39,9 @@ def with_salt(match: Any, event: Any, hash_: str, viewer: Any) -> Any:
     return alter(SEE_EVENT(match, event, hash_, viewer), salt=event.salt)
 
 
-def padded_to_size(match: Any, event: Any, hash_: str, viewer: Any) -> Any:
-    """Reveal the size of hidden data."""
-    return alter(SEE_EVENT(match, event, hash_, viewer), by=event.by + " " * len(event.data))
+def padded(match: Any, event: Any, hash_: str, viewer: Any) -> Any:
+    """Let the size of an answer depend on hidden data."""
+    return alter(SEE_EVENT(match, event, hash_, viewer), by=event.by + " " * (zlib.crc32(event.data) % 7))
 
 
 def with_deadline(decision: Any, viewer: Any) -> Any:
@@ -95,7 +95,7 @@ LEGAL: Final = redaction.legal_actions
 LEAKS: Final[Mapping[str, Leak]] = {
     "effects are not redacted": Leak(redaction, "_redacted", lambda effects, _viewer: (list(effects), True)),
     "the salt of a hidden event is shown": Leak(redaction, "see_event", with_salt),
-    "a size depends on hidden data": Leak(redaction, "see_event", padded_to_size),
+    "a size depends on hidden data": Leak(redaction, "see_event", padded),
     "a hidden deadline is shown": Leak(redaction, "_see_decision", with_deadline, table="four_monkeys of 4, family"),
     "a list of matches depends on hidden data": Leak(match_views, "_public", with_hidden_number),
     "a log line depends on hidden data": Leak(rulings, "_ruled", logging_state),

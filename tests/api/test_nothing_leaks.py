@@ -26,22 +26,22 @@ from tests.service.games.tables import TABLES
 
 SHORT: Final = frozenset(
     {
-        "toy of 4, clock hidden",
+        "toy of 2",
         "ape_town of 2",
         "four_monkeys of 4, family",
         "monkeys_on_the_moon of 2",
-        "monsters_on_the_moon of 2, walls",
         "monsters_on_the_moon of 3, secret missions",
     }
 )
 """The tables of the short form: at least one of each game."""
 FURTHER: Final = frozenset(
     {
-        "toy of 2",
+        "toy of 4, clock hidden",
         "four_monkeys of 2, with skins",
         "monkeys_on_the_moon of 3, advanced",
         "monsters_on_the_moon of 1",
         "monsters_on_the_moon of 2, open missions",
+        "monsters_on_the_moon of 2, walls",
     }
 )
 """The tables that only the long form adds."""

@@ -240,7 +240,7 @@ def _deliveries_compared(setup: WorldSetup, both: Comparison) -> bool:
                 made = webhook_delivery.request(ports, player, taken)
                 assert isinstance(made, webhook_delivery.Request)
                 bodies.append(mask(made.body, world.masks()))
-                webhook_delivery.settle(ports, player, taken, "delivered")
+                webhook_delivery.settle(ports, player, taken, taken, "delivered")
         if moved is None:
             break
     assert found[0] == found[1]

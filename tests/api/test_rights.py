@@ -235,6 +235,8 @@ class World:
         self.player = self.client.ask("/v1/me", outsider)["id"]
         owner = self.client.sign_up()
         self.bot = self.client.do("/v1/me/bots", {"name": "Deep"}, owner)["bot"]["id"]
+        self.webhook = self.client.do("/v1/me/webhooks", {"url": "https://moon.example/"}, owner)["id"]
+        self.notice = self.client.do(f"/v1/me/webhooks/{self.webhook}/test", {}, owner)["notice"]
         other_match = self.client.do("/v1/matches", {"game": "monkeys_on_the_moon", "seats": 2}, outsider)
         self.client.do(f"/v1/matches/{other_match['id']}/seats", {}, outsider)
         tokens = (None, malformed, revoked, outsider, self.client.sign_up(), seats[1 - to_move], seats[to_move])
@@ -256,8 +258,8 @@ class World:
             "seek_id": self.seek,
             "token_id": "tk_none_such",
             "bot_id": self.bot,
-            "webhook_id": "wh_none_such",
-            "notice": "none-such",
+            "webhook_id": self.webhook,
+            "notice": self.notice,
             "code": "match-full",
             "revision": REVISION,
             "name": "style.css" if "{revision}" in path else "swagger-ui.css",
@@ -295,3 +297,19 @@ def test_a_token_with_one_scope_may_use_the_routes_of_this_scope(route: str) -> 
                 assert world.ask(route, caller, tokens[scope]) == "scope-missing"
         right = tokens[needed or SCOPES[len(route) % len(SCOPES)]]
         assert world.ask(route, caller, right) == ROUTES[route].expected[CALLERS.index(caller)]
+
+
+@pytest.mark.parametrize("route", [one for one in ROUTES if "{webhook_id}" in one or "{bot_id}" in one])
+def test_what_another_player_owns_is_answered_as_if_it_did_not_exist(route: str) -> None:
+    world = World()
+    method, _, path = route.partition(" ")
+    owned = {"webhook_id": world.webhook, "notice": world.notice, "bot_id": world.bot}
+    missing = {"webhook_id": "wh_none", "notice": "test-none", "bot_id": "bt_none"}
+    answers = []
+    for names in (owned, missing):
+        answer = world.client.send(method, path.format(**names), ROUTES[route].body, token=world.tokens["outsider"])
+        problem = answer.get_json()
+        del problem["instance"]
+        answers.append((answer.status_code, problem))
+    assert answers[0] == answers[1]
+    assert answers[0][0] == 404

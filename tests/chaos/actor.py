@@ -2,7 +2,7 @@
 
 Each input line is `<script> <point> <data folder>`. The child process ends at that point of `service.observability.failpoints`,
 or at the end of the script, and its exit code is printed. With `kill:<milliseconds>` as the point, it gets SIGKILL this long after
-the script began. A script can be repeated after a crash: its commands have fixed keys, and the choices of its clients are
+the script began; with `count`, it writes how often the script passed each point to the file `passes`. A script can be repeated after a crash: its commands have fixed keys, and the choices of its clients are
 stored in files.
 """
 
@@ -47,7 +47,7 @@ from service.usecases.seeking import seek
 from tests.chaos.actor_bots import host_bots
 from workers import deliveries
 from workers.calls import KINDS
-from workers.lane import Claimed, Lane, Slots
+from workers.lane import Claimed, Lane, Sender, Slots
 from workers.player import Player
 from workers.sweeper import LEASE_MS, Sweeper
 
@@ -56,6 +56,7 @@ TURN_SECONDS: Final = 60
 OUTAGE_MS: Final = 30_000
 OPEN_MS: Final = 60_000
 NO_CRASH: Final = "-"
+COUNT: Final = "count"
 KILL: Final = "kill:"
 MAX_JOBS: Final = 60
 """More jobs than any match needs."""
@@ -246,9 +247,9 @@ class Receiver(NamedTuple):
     file: Path
 
     async def post(
-        self, url: str, body: bytes, headers: Mapping[str, str], *, timeout_s: float, max_bytes: int
+        self, url: str, body: bytes, headers: Mapping[str, str], *, timeout_s: float, max_bytes: int, max_sends: int = 2
     ) -> Result:
-        del url, body, timeout_s, max_bytes
+        del url, body, timeout_s, max_bytes, max_sends
         with self.file.open("a") as file:
             file.write(f"{headers['webhook-id']}\n")
         return Answered(204, b"", 1)
@@ -264,9 +265,8 @@ def send_notices(service: Service, memory: ClientMemory) -> None:
         join(ports, player, match.id, "join")
     with ThreadPoolExecutor(1) as executor:
         for leases in range(4):  # a process that crashed has claimed what it did not finish
-            lane = Lane(
-                _ahead(ports, leases * deliveries.LEASE_MS), Receiver(memory.folder / "received"), Slots(), executor
-            )
+            sender = Sender(Receiver(memory.folder / "received"), Slots())
+            lane = Lane(_ahead(ports, leases * deliveries.LEASE_MS), sender, sender, executor)
             asyncio.run(_handle_once(lane))
 
 
@@ -313,6 +313,8 @@ def _act(script: str, point: str, folder: str) -> int:
             failpoints.arm(point)
         os.write(begins, b".")
         SCRIPTS[script](service, ClientMemory(Path(folder)))
+        if point == COUNT:
+            (Path(folder) / "passes").write_bytes(msgspec.json.encode(failpoints._passed))
         os._exit(0)
     os.close(begins)
     os.read(began, 1)

@@ -17,8 +17,8 @@ from service.repository.news import SeekEnded
 from service.repository.ports import Ports
 from service.repository.seeks import Seek
 from service.usecases import seeking
-from service.usecases.match_index import own_page
 from service.usecases.match_lifecycle import leave
+from service.usecases.match_lists import own_page
 from service.usecases.rematch import rematch
 from service.usecases.seeking import cancel
 from tests.chaos.races import GAME, TRIES, Call, ahead, at_once, made, names

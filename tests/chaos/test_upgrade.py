@@ -20,7 +20,7 @@ from service.audit.match_file import export
 from service.container import Service, build
 from service.match.due_times import KINDS
 from service.settings import read
-from service.usecases.match_index import ended_page
+from service.usecases.match_lists import ended_page
 from tests.api.live import Follower, get
 from tests.chaos.history import History
 from tests.chaos.releases import Release, two_releases

@@ -19,8 +19,8 @@ from service.match.model import OPEN_MS
 from service.match.new_match import NewMatch
 from service.settings import read
 from service.usecases.finding import Wanted, open_page
-from service.usecases.match_index import player_page
 from service.usecases.match_lifecycle import create
+from service.usecases.match_lists import player_page
 from tests.api.live import get
 from tests.chaos.releases import ROOT, last_of_format_1
 from tests.chaos.test_upgrade import environ as environ

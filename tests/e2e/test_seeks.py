@@ -10,7 +10,7 @@ import httpx
 
 from tests.e2e.client import Json, Player
 from tests.e2e.conftest import UNHURRIED
-from tests.serving import serving
+from tests.serving import Serving, serving
 
 TIMEOUT_S = 30.0
 
@@ -58,9 +58,9 @@ def test_the_streams_of_players_with_equal_seeks_report_their_match(tmp_path: Pa
         assert sorted(player.look(match)["viewer"] for player in players) == [0, 1]
 
 
-def test_a_stream_reports_a_freed_seat_a_rematch_and_a_seek_that_ended(tmp_path: Path) -> None:
+def test_a_stream_reports_a_freed_seat_a_rematch_and_a_seek_that_ended(served: Serving) -> None:
     game = {"game": "monkeys_on_the_moon", "seats": 2}
-    with serving(tmp_path, **UNHURRIED) as served, ExitStack() as stack:
+    with ExitStack() as stack:
         ada, grace = (Player(served.url, name) for name in ("Ada", "Grace"))
         for player in (ada, grace):
             stack.callback(player.close)

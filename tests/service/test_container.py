@@ -24,8 +24,8 @@ from service.match.new_match import NewMatch
 from service.repository.ports import digest_of
 from service.settings import BadSetting, Settings, read
 from service.usecases import accounts
-from service.usecases.match_index import public_page
 from service.usecases.match_lifecycle import create
+from service.usecases.match_lists import public_page
 from tests.chaos.stores import LogWithWrongClock
 from tests.waiting import until
 

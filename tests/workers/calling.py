@@ -1,34 +1,64 @@
 """The loop of the process `calls` in a thread of a test, so that the test can shorten its time limits."""
 
 import asyncio
+import ssl
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from threading import Thread
 
+from aiohttp.abc import AbstractResolver
+
 from events.redis_log import send
+from service.adapters.call_hints import CallHintListener
 from service.adapters.outgoing import Client
 from tests.workers.world import World
 from workers.calls import KINDS, Calls
-from workers.lane import Kind, Lane, Slots
+from workers.lane import CALLS_BY_OWNER, Kind, Lane, Sender, Slots
 
 
 @contextmanager
-def calling(world: World, kinds: Mapping[str, Kind] = KINDS) -> Iterator[None]:
+def calling(
+    world: World,
+    kinds: Mapping[str, Kind] = KINDS,
+    names: AbstractResolver | None = None,
+    tls: ssl.SSLContext | None = None,
+    *,
+    hints: bool = False,
+) -> Iterator[None]:
+    """Handle what is due during the block. `names` resolves host names, and `tls` has the trusted certificates.
+
+    `hints`: bots are called at once, as by the real process, and not at the next read. The end of the block then takes 0.5 s.
+    """
     started: list[tuple[asyncio.AbstractEventLoop, Calls]] = []
 
     async def work() -> None:
         with ThreadPoolExecutor(4) as executor:
-            async with Client(loopback=True) as client:
-                calls = Calls(Lane(world.service.ports, client, Slots(), executor), kinds=kinds)
+            async with Client(loopback=True, resolver=names, tls=tls) as client:
+                lane = Lane(
+                    world.service.ports,
+                    Sender(client, Slots()),
+                    Sender(client, Slots(by_owner=CALLS_BY_OWNER)),
+                    executor,
+                )
+                calls = Calls(lane, kinds=kinds)
                 started.append((asyncio.get_running_loop(), calls))
                 await calls.run()
 
+    def hinted(match_id: str) -> None:
+        for loop, calls in started:
+            loop.call_soon_threadsafe(calls.hint, "call", match_id)
+
     thread = Thread(target=lambda: asyncio.run(work()))
     thread.start()
+    listener = CallHintListener(world.service.queue_client, hinted)
+    if hints:
+        listener.start()
     try:
         yield
     finally:
+        if hints:
+            listener.stop()
         for loop, calls in started:
             loop.call_soon_threadsafe(calls.stop)
         thread.join(30)

@@ -2,6 +2,7 @@
 
 import base64
 import socket
+import ssl
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,6 +11,7 @@ from typing import Any, Final
 
 import msgspec
 import pytest
+import trustme
 from standardwebhooks import Webhook
 
 from service.automation.bot_turns import advance
@@ -18,11 +20,14 @@ from service.observability.failpoints import KILLED
 from service.usecases import play
 from service.usecases.play import ActionRequest
 from tests.length import LONG
+from tests.service.adapters.names import Names, certified
 from tests.service.adapters.receivers import HEAD, Answer, Receiver, receiving, resets, says, status
 from tests.waiting import until
 from tests.workers.calling import calling
 from tests.workers.hosting import answering, header, hosted, match_of, plays, records, task_of
 from tests.workers.world import World
+from workers.bot_calls import CALL_KIND
+from workers.lane import CALLS_BY_OWNER
 
 SOON_S: Final = 20
 SLOW_S: Final = 60
@@ -37,7 +42,7 @@ def player(answer: Answer | None = None) -> Iterator[Receiver]:
 
 
 def test_called_bots_play_a_match_to_its_end_and_each_call_is_signed(world: World) -> None:
-    with player() as receiver, calling(world):
+    with player() as receiver, calling(world, hints=True):
         bots = [hosted(world, receiver.url) for _ in range(2)]
         match = match_of(world, *bots)
 
@@ -139,11 +144,12 @@ def test_every_fault_ends_in_the_fallback_before_or_at_the_deadline(world: World
     make, outcome, attempts, code = FAULTS[fault]
     with receiving() as receiver:
         receiver.answer = make(receiver)
-        bot = hosted(world, receiver.url, limit_ms=1_000)
-        match = match_of(world, bot, hosted(world, receiver.url, limit_ms=1_000))
-        if outcome == "late":
-            world.worker("people")
+        bots = [hosted(world, receiver.url, limit_ms=1_000) for _ in range(2)]
         with calling(world):
+            match = match_of(world, *bots)
+            if outcome == "late":
+                until(lambda: receiver.requests, SOON_S, "the bot is called")
+                world.worker("people")
             until(lambda: ended(world, match), SOON_S, "a task has ended")
             until(lambda: world.newest(match).head.version > match.head.version, SOON_S, "the service acted")
     event = world.events(match)[match.head.version]
@@ -156,8 +162,31 @@ def test_every_fault_ends_in_the_fallback_before_or_at_the_deadline(world: World
     assert (first.outcome, first.fault) in {(outcome, code), ("late", None)}  # a sweeper may note it first
     if first.fault is not None:
         assert first.attempts == attempts
-    same = {header(one, "webhook-id") for one in receiver.requests if task_of(one)["version"] == match.head.version}
-    assert same == {first.task}
+    sent = [header(one, "webhook-id") for one in receiver.requests if task_of(one)["version"] == match.head.version]
+    assert set(sent) == {first.task}
+    assert len(sent) == attempts
+
+
+def test_a_name_that_leads_to_a_forbidden_address_after_the_check_is_not_followed(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first answer of the DNS is allowed and pinned; the connection breaks, and the name then leads inside."""
+    authority, trusting = trustme.CA(), ssl.create_default_context()
+    authority.configure_trust(trusting)
+    with receiving(resets, certified(authority, "moon.example")) as receiver:
+        monkeypatch.setattr("service.repository.outgoing.PORTS", frozenset({receiver.port}))
+        names = Names(["127.0.0.1"], ["169.254.169.254"])
+        bot = hosted(world, f"https://moon.example:{receiver.port}/")
+        match = match_of(world, bot, "random")
+        world.worker("people")
+        with calling(world, names=names, tls=trusting):
+            until(lambda: records(world, bot) and records(world, bot)[0].outcome, SOON_S, "the task has ended")
+        first = records(world, bot)[0]
+    assert (first.outcome, first.fault, first.attempts) == ("failed", "address-forbidden", 2)
+    assert [header(one, "webhook-id") for one in receiver.requests if task_of(one)["task"] == first.task] == [
+        first.task
+    ]
+    assert world.newest(match).head.version > match.head.version
 
 
 def test_a_bot_that_failed_once_is_asked_again_within_the_same_call(world: World) -> None:
@@ -235,18 +264,34 @@ def test_in_a_timed_game_a_bot_is_called_at_its_pace_one_call_at_a_time(world: W
     assert len({header(request, "webhook-id") for request in receiver.requests}) == len(receiver.requests)
 
 
-def test_a_bot_that_hangs_in_a_timed_game_does_not_keep_another_one_from_being_called(world: World) -> None:
+def test_a_bot_that_hangs_in_a_timed_game_does_not_keep_another_one_from_being_called(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("service.automation.bot_calls.LONGEST_CALL_MS", 1000 * SLOW_S)  # a busy machine plays slowly
     with receiving() as hanging, receiving(says(b"HTTP/1.1 204 No Content\r\n\r\n")) as quick:
         hanging.answer = hanging.hang
         match = match_of(
             world, hosted(world, hanging.url), hosted(world, quick.url), "random", game="four_monkeys", bot_pace_ms=200
         )
         world.worker("people")
-        with calling(world):
+        with calling(world, {"call": CALL_KIND._replace(lease_ms=1000 * SLOW_S)}):
             until(lambda: hanging.requests, SOON_S, "one bot hangs")
             before = len(quick.requests)
-            until(lambda: len(quick.requests) >= before + 4, SOON_S, "the other one is called again and again")
+            until(lambda: len(quick.requests) >= before + 4, SLOW_S, "the other one is called again and again")
             assert (len(hanging.requests), world.newest(match).is_over) == (1, False)
+
+
+def test_sixteen_calls_of_the_bots_of_one_owner_are_in_flight(world: World) -> None:
+    with receiving() as hanging:
+        hanging.answer = hanging.hang
+        bots = [hosted(world, hanging.url) for _ in range(2)]
+        for _ in range(CALLS_BY_OWNER + 1):
+            match_of(world, *bots)
+        with calling(world):
+            until(lambda: len(hanging.requests) >= CALLS_BY_OWNER, SOON_S, "all slots are in use")
+            assert not any(one.outcome for bot in bots for one in records(world, bot))
+            assert len(hanging.requests) == CALLS_BY_OWNER == 16
+            hanging.close()
 
 
 POINTS: Final = ("calls-begun", "call-answered", "answer-applied")

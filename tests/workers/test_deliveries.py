@@ -1,8 +1,11 @@
 """Webhooks end to end: a real process, real servers, receivers with every fault, and kills at every step."""
 
 import signal
+import socket
 import time
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from threading import Event
 from typing import Any, Final
 
 import msgspec
@@ -12,6 +15,7 @@ from standardwebhooks import Webhook as Verifier
 from service.match.redaction import legal_actions
 from service.observability.failpoints import KILLED, VARIABLE
 from service.repository.webhooks import NOTIFIED, Delivery, Notified, Webhook
+from service.subscriptions import webhook_delivery
 from service.usecases import webhooks
 from service.usecases.match_lifecycle import leave
 from service.usecases.play import ActionRequest, act
@@ -20,6 +24,7 @@ from tests.waiting import until
 from tests.workers.calling import calling, end_leases
 from tests.workers.world import World
 from workers import deliveries as deliveries_of_workers
+from workers.lane import IN_FLIGHT_BY_OWNER
 
 TIMEOUT_S: Final = 60
 ADA: Final = "pl_a"
@@ -195,3 +200,54 @@ def test_a_receiver_that_hangs_does_not_delay_another(world: World, receiver: Re
         webhooks.send_test(world.service.ports, "pl_b", quick.id)
         until(lambda: other.requests, TIMEOUT_S, "the other one gets its notice")
         assert time.monotonic() - began < 5
+
+
+def test_deliveries_without_a_free_slot_wait_together(
+    world: World, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While a player's slots are in use, the deliveries that wait cost the same whether there are ten or hundreds."""
+    monkeypatch.setattr(webhook_delivery, "BUSY_MS", 100)
+    receiver.answer = receiver.hang
+    webhook, _ = subscribe(world, receiver)
+    for _ in range(40):
+        webhooks.send_test(world.service.ports, ADA, webhook.id)
+    stored, taken, held = world.service.ports.webhooks, list[str](), list[int]()
+
+    class Watched:
+        def __getattr__(self, name: str) -> object:
+            return getattr(stored, name)
+
+        def take(self, *args: Any) -> object:
+            found = stored.take(*args)
+            taken.extend(one.notice for one in found)
+            return found
+
+        def hold(self, *args: Any) -> None:
+            held.append(len(args))
+            stored.hold(*args)
+
+    world.service = replace(world.service, ports=replace(world.service.ports, webhooks=Watched()))  # type: ignore[arg-type]
+    with calling(world):
+        until(lambda: len(receiver.requests) == IN_FLIGHT_BY_OWNER, TIMEOUT_S, "all slots are in use")
+        until(lambda: len(held) >= 3, TIMEOUT_S, "the others wait")
+        assert len(taken) == len(set(taken)) == IN_FLIGHT_BY_OWNER
+        receiver.stopped.set()
+
+
+def test_a_notice_that_is_sent_again_during_an_attempt_is_attempted_again(world: World, receiver: Receiver) -> None:
+    asked = Event()
+
+    def asks_meanwhile(connection: socket.socket) -> None:
+        if not asked.is_set():
+            webhooks.send_again(world.service.ports, ADA, webhook.id, only(world).notice)
+            asked.set()
+        status(204)(connection)
+
+    receiver.answer = asks_meanwhile
+    webhook, _ = subscribe(world, receiver)
+    sent = webhooks.send_test(world.service.ports, ADA, webhook.id)
+    with calling(world):
+        until(lambda: len(receiver.requests) == 2, TIMEOUT_S, "it is attempted again")
+        until(lambda: only(world).status == "delivered", TIMEOUT_S, "the second attempt counts")
+    assert ids(receiver) == [sent.notice] * 2
+    assert (only(world).attempts, only(world).since > sent.created_at) == (1, True)

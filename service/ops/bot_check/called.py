@@ -13,7 +13,7 @@ from service.match.characters import printable
 from service.match.task import Task
 from service.ops.bot_check.recorded import Recorded
 from service.repository.bot_answers import MAX_ANSWER_BYTES, action_of
-from service.repository.outgoing import Answered, Failure, Outgoing, Result
+from service.repository.outgoing import Answered, Failure, Full, Outgoing, Sent
 from service.repository.signing import signed
 
 DECLINED: Final = 204
@@ -52,11 +52,11 @@ class CalledBot:
         task = self.task(recorded)
         return task.task, msgspec.json.encode(task)
 
-    async def play(self, recorded: Recorded) -> Result:
+    async def play(self, recorded: Recorded) -> Sent:
         """Call the bot for a decision, as the service does."""
         return await self.send(*self.body(recorded))
 
-    async def send(self, task_id: str, body: bytes) -> Result:
+    async def send(self, task_id: str, body: bytes) -> Sent:
         """Send a task and note the time of its answer."""
         result = await self.post(body, self.signed(task_id, body))
         self.times_ms.append(result.ms)
@@ -66,14 +66,17 @@ class CalledBot:
         """The headers of a call: sent `age_s` seconds ago, with a signature by each of the `keys`; by default the right one."""
         return signed(keys or (self.secret,), task_id, wall_clock() // 1000 - age_s, body)
 
-    async def post(self, body: bytes, headers: Mapping[str, str], timeout_s: float | None = None) -> Result:
-        return await self._client.post(
+    async def post(self, body: bytes, headers: Mapping[str, str], timeout_s: float | None = None) -> Sent:
+        result = await self._client.post(
             self._url,
             body,
             headers,
             timeout_s=self.limit_ms / 1000 if timeout_s is None else timeout_s,
             max_bytes=MAX_ANSWER_BYTES,
         )
+        if isinstance(result, Full):
+            raise RuntimeError("the few calls of a check cannot fill the limit of an address")  # noqa: TRY004  (no type is wrong)
+        return result
 
 
 def new_key() -> bytes:
@@ -81,7 +84,7 @@ def new_key() -> bytes:
     return secrets.token_bytes(32)
 
 
-def fault_of_answer(recorded: Recorded, result: Result) -> str | None:
+def fault_of_answer(recorded: Recorded, result: Sent) -> str | None:
     """What is wrong with the answer to a task, in sentences that say what would be right; None if the service takes it."""
     if not isinstance(result, Answered):
         return NO_ANSWER[result.code]
@@ -100,7 +103,7 @@ def fault_of_answer(recorded: Recorded, result: Result) -> str | None:
     return None
 
 
-def fault_of_refusal(result: Result) -> str | None:
+def fault_of_refusal(result: Sent) -> str | None:
     """What is wrong with the answer to a call that must be refused; None if it is refused with a status from 400 to 499."""
     if not isinstance(result, Answered):
         return f"{NO_ANSWER[result.code]} Answer with a status from 400 to 499."

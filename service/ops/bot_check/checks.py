@@ -15,7 +15,7 @@ from service.ops.bot_check.called import DECLINED, NO_ANSWER, CalledBot, fault_o
 from service.ops.bot_check.recorded import Recorded, has_pattern
 from service.ops.bot_check.signature_checks import secret_renewed, signature_missing, signature_wrong, timestamp_old
 from service.ops.bot_check.verdict import Verdict, faulty, fine
-from service.repository.outgoing import Answered, Failed, Result
+from service.repository.outgoing import Answered, Failed, Sent
 
 START_S: Final = 5.0
 """How long the bot may take to start: until then a refused connection is tried again."""
@@ -236,7 +236,7 @@ def _of(one: Recorded, fault: str) -> str:
     return f"In the step {one.decision.step} of {one.match.created.game} with {len(one.match.seats)} seats: {fault}"
 
 
-def _is_declined(result: Result) -> bool:
+def _is_declined(result: Sent) -> bool:
     return isinstance(result, Answered) and result.status == DECLINED
 
 

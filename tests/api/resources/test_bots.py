@@ -44,6 +44,22 @@ def test_an_owner_creates_changes_and_deletes_a_bot(client: Client, owner: str) 
     assert problem(client.get("/v1/me", created["token"])).code == "token-invalid"
 
 
+def test_a_repeated_creation_gives_the_same_bot(client: Client, owner: str) -> None:
+    asked = {"name": "Deep", "url": "https://moon.example/"}
+    first = client.do("/v1/me/bots", asked, owner, idempotency_key="once")
+    path = f"/v1/me/bots/{first['bot']['id']}"
+    renamed = client.send("PATCH", path, {"name": "Deeper"}, token=owner).get_json()
+    assert client.do("/v1/me/bots", asked, owner, idempotency_key="once") == first | {"bot": renamed}
+    assert client.ask("/v1/me", first["token"])["id"] == first["bot"]["id"]
+    other = client.post("/v1/me/bots", {**asked, "name": "Other"}, owner, idempotency_key="once")
+    assert problem(other).code == "idempotency-key-reused"
+    assert client.do("/v1/me/bots", asked, client.sign_up(), idempotency_key="once")["bot"]["id"] != first["bot"]["id"]
+    client.send("DELETE", path, token=owner)
+    assert problem(client.post("/v1/me/bots", asked, owner, idempotency_key="once")).code == "idempotency-key-reused"
+    assert client.ask("/v1/me/bots", owner)["bots"] == []
+    assert client.do("/v1/me/bots", asked, owner)["token"] != client.do("/v1/me/bots", asked, owner)["token"]
+
+
 def test_the_token_of_a_bot_plays_and_cannot_manage_its_account(client: Client, owner: str) -> None:
     bot, token = made(client, owner)
     assert client.ask("/v1/me", token)["id"] == bot
@@ -52,6 +68,8 @@ def test_the_token_of_a_bot_plays_and_cannot_manage_its_account(client: Client, 
     new = client.do(f"/v1/me/bots/{bot}/token", {}, owner)["token"]
     assert problem(client.get("/v1/me", token)).code == "token-invalid"
     assert client.ask("/v1/me", new)["id"] == bot
+    shown = client.ask(f"/v1/players/{bot}")
+    assert (shown["kind"], shown["ratings"]) == ("hosted", [])
 
 
 def test_a_match_shows_the_bot_and_its_owner(client: Client, owner: str) -> None:

@@ -34,6 +34,22 @@ def test_the_secret_is_shown_once_and_nothing_of_it_is_stored(client: Client, to
     assert made["secret"].removeprefix("whsec_") not in repr(client.container.ports.webhooks.__dict__)
 
 
+def test_a_repeated_creation_gives_the_same_webhook(client: Client, token: str) -> None:
+    asked = {"url": URL, "events": ["finished"]}
+    made = client.do(PATH, asked, token, idempotency_key="once")
+    assert client.do(PATH, asked, token, idempotency_key="once") == made
+    path = f"{PATH}/{made['id']}"
+    client.send("PATCH", path, {"events": ["started"]}, token=token)
+    assert client.do(PATH, asked, token, idempotency_key="once") == made | {"events": ["started"]}
+    other = client.post(PATH, {"url": URL}, token, idempotency_key="once")
+    assert problem(other).code == "idempotency-key-reused"
+    assert [one["id"] for one in client.ask(PATH, token)["webhooks"]] == [made["id"]]
+    client.send("DELETE", path, token=token)
+    assert problem(client.post(PATH, asked, token, idempotency_key="once")).code == "idempotency-key-reused"
+    assert client.do(PATH, asked, client.sign_up(), idempotency_key="once")["id"] != made["id"]
+    assert client.do(PATH, asked, token)["id"] != client.do(PATH, asked, token)["id"]
+
+
 def test_a_new_secret_differs_and_the_previous_one_is_valid_for_a_day(client: Client, token: str) -> None:
     made = client.do(PATH, {"url": URL}, token)
     renewed = client.do(f"{PATH}/{made['id']}/secret", {}, token)
@@ -150,7 +166,7 @@ def test_the_deliveries_of_a_webhook_are_listed_in_pages_and_sent_again(client: 
     }
     taken = next(one for one in ports.webhooks.take(player, ports.now(), 1, 99) if one.notice == found[0]["notice"])
     last = Attempt(ports.now(), 12, status=500)
-    ports.webhooks.settle(player, replace(taken, status="failed", attempts=9, last=last, next_at=None))
+    ports.webhooks.settle(player, taken, replace(taken, status="failed", attempts=9, last=last, next_at=None))
     seen = client.ask(f"{path}/deliveries?limit=1", token)["deliveries"][0]
     assert (seen["status"], seen["answer"], seen["failure"], seen["ms"], seen["next_at"]) == (
         "failed",

@@ -1,6 +1,7 @@
 """Accounts in memory and on a server, on a cluster too: tokens, recovery codes, erasure, and tokens of an older release."""
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from secrets import token_hex
 from typing import Final
 
@@ -107,6 +108,18 @@ def test_a_recovery_replaces_all_tokens_and_needs_the_newest_code(store: Account
     assert valid(store, old, first, second) == [False, False, True]
 
 
+def test_of_replacements_at_once_one_token_is_left(store: Accounts, ann: Player) -> None:
+    old, new = digest(), [digest() for _ in range(4)]
+    store.add(ann, old)
+    with ThreadPoolExecutor(4) as pool:
+        assert all(pool.map(lambda one: store.replace_all(ann.id, one, WATCH), new))
+    assert len(store.tokens(ann.id)) == 1
+    assert valid(store, old, *new).count(True) == 1
+    assert [one for one, is_valid in zip(new, valid(store, *new), strict=True) if is_valid] == list(
+        store.tokens(ann.id)
+    )
+
+
 def test_a_name_changes_and_does_not_come_back_after_the_erasure(store: Accounts, ann: Player) -> None:
     token, code = digest(), digest()
     store.add(ann, token)
@@ -122,6 +135,7 @@ def test_a_name_changes_and_does_not_come_back_after_the_erasure(store: Accounts
         assert store.add_token(ann.id, digest(), FULL, 50, NOW) == "erased"
         assert not store.set_recovery(ann.id, code)
         assert not store.recover(ann.id, code, digest(), FULL)
+        assert not store.replace_all(ann.id, digest(), FULL)
         assert not store.revoke_others(ann.id, token)
         assert valid(store, token) == [False]
         assert store.recovery_digest(ann.id) is None
@@ -167,7 +181,7 @@ def crash(*_: object) -> None:
     raise Crash
 
 
-@pytest.mark.parametrize("change", ["recover", "revoke_others", "erase"])
+@pytest.mark.parametrize("change", ["recover", "replace_all", "revoke_others", "erase"])
 def test_a_repeated_command_removes_the_tokens_of_one_that_crashed(
     redis: RedisAccounts, ann: Player, change: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -177,6 +191,7 @@ def test_a_repeated_command_removes_the_tokens_of_one_that_crashed(
     redis.set_recovery(ann.id, "code")
     calls: dict[str, Callable[[], object]] = {
         "recover": lambda: redis.recover(ann.id, "code", new, FULL),
+        "replace_all": lambda: redis.replace_all(ann.id, new, FULL),
         "revoke_others": lambda: redis.revoke_others(ann.id, first),
         "erase": lambda: redis.erase(ann.id, NOW),
     }
@@ -185,7 +200,7 @@ def test_a_repeated_command_removes_the_tokens_of_one_that_crashed(
         with pytest.raises(Crash):
             calls[change]()
     calls[change]()
-    left = {"recover": new, "revoke_others": first}.get(change)
+    left = {"recover": new, "replace_all": new, "revoke_others": first}.get(change)
     assert links(redis, ann) == ([] if left is None else [f"token:{left}".encode()])
     if change == "erase":
         assert send(redis._client, ("HGETALL", f"account:{ann.id}")) == [{b"erased": str(NOW).encode()}]

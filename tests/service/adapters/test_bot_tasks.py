@@ -7,7 +7,7 @@ from typing import Any, Final
 import pytest
 from msgspec.structs import replace
 
-from events.redis_log import connect, connect_cluster
+from events.redis_log import connect, connect_cluster, send
 from service.adapters.bot_tasks import RedisBotTasks
 from service.adapters.memory import MemoryBotTasks
 from service.repository.bot_tasks import BUCKETS_MS, KEPT_DAYS, KEPT_TASKS, BotTasks, Day, TaskRecord, bucket_of
@@ -99,8 +99,29 @@ def test_the_newest_tasks_are_kept_and_listed_in_pages(store: BotTasks, bot: str
     assert [*store.newest(bot, 0, 100), *store.newest(bot, 100, KEPT_TASKS)] == kept
     assert store.newest(bot, KEPT_TASKS, 9) == []
     assert store.find(bot, records[2].task) is None
+
+
+def test_nothing_is_noted_of_a_bot_that_was_deleted_during_a_call(store: BotTasks, bot: str) -> None:
+    one = record()
+    assert store.begin(bot, one, NOW + 100) == "begun"
+    store.note(bot, record(1))
     store.forget(bot)
-    assert store.newest(bot, 0, 9) == []
+    assert not store.end(bot, ended(one, ms=7))
+    store.note(bot, record(2))
+    store.extend(bot, one, NOW + 900)
+    assert store.begin(bot, record(3), NOW + 100) == "ended"
+    assert (store.newest(bot, 0, 9), store.find(bot, one.task), store.days((bot,))) == ([], None, {bot: []})
+    if isinstance(store, RedisBotTasks):
+        kept = [key.decode() for key in store._client.scan_iter(match=f"*{bot}*")]
+        assert kept == [f"index:{{{bot}}}:erased"]
+
+
+def test_calls_of_processes_that_died_are_forgotten(redis: RedisBotTasks, bot: str) -> None:
+    for number in range(200):
+        assert redis.begin(bot, record(number), NOW + number + 1) == "begun"
+    (lasting,) = send(redis._client, ("HLEN", f"index:{{{bot}}}:calling"))
+    assert lasting <= 65
+    assert redis.begin(bot, record(199), NOW + 999) == "busy"
 
 
 def test_numbers_are_counted_by_day_and_range(store: BotTasks, bot: str) -> None:

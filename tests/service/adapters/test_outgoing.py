@@ -4,49 +4,20 @@ import asyncio
 import socket
 import ssl
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 
 import pytest
 import trustme
-from aiohttp.abc import AbstractResolver, ResolveResult
+from aiohttp.abc import AbstractResolver
 
 from service.adapters.outgoing import Client
-from service.repository.outgoing import MAX_REQUEST_BYTES, Answered, Result
+from service.repository.outgoing import MAX_REQUEST_BYTES, Answered, Failed, Full, Result
 from tests.ports import free_port
+from tests.service.adapters.names import HANGS, Names, certified
 from tests.service.adapters.receivers import HEAD, OK, Answer, Receiver, receiving, resets, says, status
 
 TIMEOUT_S = 0.6
 MAX_BYTES = 4096
-
-
-HANGS = ("hangs",)
-
-
-class Names(AbstractResolver):
-    """Resolves every name to these addresses; each question gets the next list, the last one again and again."""
-
-    def __init__(self, *answers: Sequence[str]) -> None:
-        self.answers = list(answers)
-        self.asked: list[str] = []
-
-    async def resolve(
-        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
-    ) -> list[ResolveResult]:
-        del family
-        self.asked.append(host)
-        addresses = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
-        if addresses == HANGS:
-            await asyncio.sleep(60)
-        if not addresses:
-            raise OSError(socket.EAI_NONAME, "no such name")
-        families = {address: socket.AF_INET6 if ":" in address else socket.AF_INET for address in addresses}
-        return [
-            ResolveResult(hostname=host, host=address, port=port, family=families[address], proto=0, flags=0)
-            for address in addresses
-        ]
-
-    async def close(self) -> None:
-        pass
 
 
 @pytest.fixture(scope="module")
@@ -61,12 +32,6 @@ def trusting(authority: trustme.CA) -> ssl.SSLContext:
     return context
 
 
-def certified(authority: trustme.CA, *names: str) -> ssl.SSLContext:
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    authority.issue_cert(*names).configure_cert(context)
-    return context
-
-
 def posted(
     *urls: str,
     body: bytes = b"{}",
@@ -74,13 +39,16 @@ def posted(
     names: AbstractResolver | None = None,
     tls: ssl.SSLContext | None = None,
     timeout_s: float = TIMEOUT_S,
+    max_sends: int = 2,
 ) -> list[Result]:
     """The results of requests that one client sends one after the other."""
 
     async def post() -> list[Result]:
         async with Client(loopback=loopback, resolver=names, tls=tls) as client:
             return [
-                await client.post(url, body, {"webhook-id": "n"}, timeout_s=timeout_s, max_bytes=MAX_BYTES)
+                await client.post(
+                    url, body, {"webhook-id": "n"}, timeout_s=timeout_s, max_bytes=MAX_BYTES, max_sends=max_sends
+                )
                 for url in urls
             ]
 
@@ -88,7 +56,13 @@ def posted(
 
 
 def outcome(result: Result) -> int | str:
-    return result.status if isinstance(result, Answered) else result.code
+    match result:
+        case Answered():
+            return result.status
+        case Failed():
+            return result.code
+        case Full():
+            return "full"
 
 
 def test_an_answer_comes_with_its_status_its_body_and_its_time() -> None:
@@ -287,3 +261,37 @@ def test_hanging_receivers_do_not_delay_each_other() -> None:
         results = asyncio.run(post())
         assert {outcome(result) for result in results} == {"timeout"}
         assert time.monotonic() - began < 10
+
+
+def test_the_limit_of_an_address_counts_requests_under_all_of_its_names(
+    authority: trustme.CA, trusting: ssl.SSLContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("service.adapters.outgoing.IN_FLIGHT_BY_ADDRESS", 3)
+    hosts = [f"a{number}.hook.example" for number in range(5)]
+    with receiving(tls=certified(authority, "*.hook.example")) as receiver:
+        monkeypatch.setattr("service.repository.outgoing.PORTS", frozenset({receiver.port}))
+        receiver.answer = receiver.hang
+
+        async def post() -> tuple[list[Result], Result]:
+            async with Client(loopback=True, resolver=Names(["127.0.0.1"]), tls=trusting) as client:
+
+                async def send(host: str) -> Result:
+                    url = f"https://{host}:{receiver.port}/"
+                    return await client.post(url, b"{}", {}, timeout_s=1, max_bytes=9)
+
+                at_once = await asyncio.gather(*map(send, hosts))
+                receiver.answer = says(OK)
+                return at_once, await send("last.hook.example")
+
+        at_once, later = asyncio.run(post())
+    assert sorted(map(outcome, at_once)) == ["full", "full", "timeout", "timeout", "timeout"]
+    assert (outcome(later), len(receiver.requests)) == (200, 4)
+
+
+@pytest.mark.parametrize("max_sends", [1, 2])
+def test_a_request_is_sent_no_more_often_than_the_caller_allows(max_sends: int) -> None:
+    with receiving(resets) as receiver:
+        (result,) = posted(receiver.url, max_sends=max_sends)
+        assert (outcome(result), len(receiver.requests)) == ("unreachable", max_sends)
+        assert isinstance(result, Failed)
+        assert result.sends == max_sends

@@ -1,6 +1,7 @@
 """What is kept of rating streams, in memory, on a server and on a cluster: the same answers after the same entries."""
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from typing import Any, Final
 
 import pytest
@@ -15,12 +16,14 @@ from service.match.rating import INITIAL, Entry, MatchRated, RatedSeat, Rating, 
 from service.repository.ratings import Board, Ratings, folded
 
 GAME: Final = "toy"
+OTHER: Final = "other"
+"""The game of tests that change what is kept; the others share that of GAME."""
 PLAYERS: Final = [f"pl_{number:02d}" for number in range(40)]
 KINDS: Final = {player: "hosted" if number % 3 == 0 else "human" for number, player in enumerate(PLAYERS)}
 BOARDS: Final[tuple[Board, ...]] = ("all", "human", "hosted")
 
 
-@pytest.fixture(params=["memory", "server", "cluster"])
+@pytest.fixture(scope="module", params=["memory", "server", "cluster"])
 def ratings(request: pytest.FixtureRequest, valkey_log_url: str, clusters: Callable[[int], str]) -> Iterator[Ratings]:
     if request.param == "memory":
         yield MemoryRatings()
@@ -50,18 +53,19 @@ def entries(count: int) -> Iterator[Entry]:
         yield Entry(Head(version, f"{version:064x}"), version, rated)
 
 
-def fold(ratings: Ratings, entry: Entry) -> bool:
-    before = ratings.known(GAME, entry.rated.players, entry.rated.pairs)
-    return ratings.fold(GAME, folded(GAME, before, entry))
+def fold(ratings: Ratings, entry: Entry, game: str = GAME) -> bool:
+    before = ratings.known(game, entry.rated.players, entry.rated.pairs)
+    return ratings.fold(game, folded(game, before, entry))
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def filled(ratings: Ratings) -> Ratings:
     for entry in entries(300):
         assert fold(ratings, entry)
     return ratings
 
 
+@cache
 def expected_standings() -> Mapping[str, Standing]:
     found: dict[str, Standing] = {}
     for entry in entries(300):
@@ -120,27 +124,28 @@ def test_a_player_s_matches_are_listed_newest_first_with_those_that_do_not_count
 
 
 def test_an_entry_is_folded_once_and_only_after_the_one_before(ratings: Ratings) -> None:
+    ratings.clear(OTHER)
     first, second = entries(2)
-    before = ratings.known(GAME, second.rated.players, second.rated.pairs)
-    stale = folded(GAME, before, second)
-    assert fold(ratings, first)
-    known = dict(ratings.everyone(GAME))
-    assert not ratings.fold(GAME, stale)
-    assert dict(ratings.everyone(GAME)) == known
-    assert fold(ratings, second)
+    before = ratings.known(OTHER, second.rated.players, second.rated.pairs)
+    stale = folded(OTHER, before, second)
+    assert fold(ratings, first, OTHER)
+    known = dict(ratings.everyone(OTHER))
+    assert not ratings.fold(OTHER, stale)
+    assert dict(ratings.everyone(OTHER)) == known
+    assert fold(ratings, second, OTHER)
 
 
 def test_a_cleared_game_is_as_new_and_other_games_keep_theirs(filled: Ratings) -> None:
-    other = next(entry for entry in entries(9) if entry.rated.counted)
-    filled.clear("ape_town")
-    before = filled.known("ape_town", (), ())
-    filled.fold("ape_town", folded("ape_town", before, other))
-    filled.clear(GAME)
-    assert filled.known(GAME, PLAYERS, ()) == MemoryRatings().known(GAME, PLAYERS, ())
-    assert [filled.leaders(GAME, board, None, 9).leaders for board in BOARDS] == [()] * 3
-    assert filled.past(GAME, PLAYERS[3], None, 9) == []
-    assert dict(filled.everyone("ape_town"))
-    filled.clear("ape_town")
+    filled.clear(OTHER)
+    for entry in entries(30):
+        assert fold(filled, entry, OTHER)
+    (player, *_) = dict(filled.everyone(OTHER))
+    assert filled.past(OTHER, player, None, 9)
+    filled.clear(OTHER)
+    assert filled.known(OTHER, PLAYERS, ()) == MemoryRatings().known(OTHER, PLAYERS, ())
+    assert [filled.leaders(OTHER, board, None, 9).leaders for board in BOARDS] == [()] * 3
+    assert filled.past(OTHER, player, None, 9) == []
+    assert dict(filled.everyone(GAME)) == expected_standings()
 
 
 def test_the_number_of_adopted_matches_is_kept(ratings: Ratings) -> None:
@@ -151,9 +156,9 @@ def test_the_number_of_adopted_matches_is_kept(ratings: Ratings) -> None:
 def test_all_keys_of_a_game_are_in_one_slot(valkey_log_url: str) -> None:
     with Redis.from_url(valkey_log_url) as client:
         ratings = RedisRatings(client)
-        ratings.clear(GAME)
+        ratings.clear(OTHER)
         for entry in entries(200):
-            fold(ratings, entry)
-        keys = {key.decode() for key in client.scan_iter(match="index:{ratings:toy}:*")}
+            fold(ratings, entry, OTHER)
+        keys = {key.decode() for key in client.scan_iter(match="index:{ratings:other}:*")}
     assert {key.rpartition(":")[2] for key in keys} == {"position", "standings", "met", "past", *BOARDS}
     assert first_line(GAME)[1].version == 0

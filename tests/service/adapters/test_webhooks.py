@@ -63,10 +63,11 @@ def due(log: Log, kind: str, member: str) -> int | None:
 def test_a_player_has_a_limited_number_of_webhooks_which_can_be_changed_and_removed(store: Store, player: str) -> None:
     webhooks, log = store
     second, first = webhook(player, 2, AT + 1), webhook(player)
-    assert webhooks.add(second, 2)
+    assert webhooks.add(second, 2) == "added"
     assert due(log, "news", news_of(player)) == AT + 1
-    assert webhooks.add(first, 2)
-    assert not webhooks.add(webhook(player, 3), 2)
+    assert webhooks.add(first, 2) == "added"
+    assert webhooks.add(replace(first, url="https://other.example/"), 2) == "known"
+    assert webhooks.add(webhook(player, 3), 2) == "full"
     assert list(webhooks.of((player, "nobody"))[player]) == [first, second]
     assert player in webhooks.subscribers()
     changed = replace(first, status="suspended", reason="500", failing_since=AT)
@@ -77,6 +78,7 @@ def test_a_player_has_a_limited_number_of_webhooks_which_can_be_changed_and_remo
     assert due(log, "news", news_of(player)) == AT + 9
     assert webhooks.remove(player, "wh_2")
     assert not webhooks.remove(player, "wh_2")
+    assert webhooks.add(second, 2) == "removed"
     assert webhooks.of((player,)) == {player: [first]}
     webhooks.erase(player)
     assert (webhooks.of((player,)), due(log, "news", news_of(player))) == ({}, None)
@@ -100,15 +102,25 @@ def test_deliveries_are_made_once_and_taken_by_one_process(store: Store, player:
     assert due(log, "delivery", news_of(player)) == AT + 101
     assert list(webhooks.take(player, AT + 500, 100, 1)) == new[:1]
     tried = replace(new[0], attempts=1, last=Attempt(AT, 7, failure="timeout"), next_at=AT + 50)
-    webhooks.settle(player, tried)
+    assert webhooks.settle(player, new[0], tried)
+    assert not webhooks.settle(player, new[0], replace(new[0], status="delivered"))
     done = replace(new[1], status="delivered", last=Attempt(AT, 7, status=204), next_at=None)
-    webhooks.settle(player, done)
+    assert webhooks.settle(player, new[1], done)
     assert due(log, "delivery", news_of(player)) == AT + 50
     assert list(webhooks.deliveries(player)) == [done, tried]
     webhooks.record(player, "m", 4, new, AT)
     assert list(webhooks.deliveries(player)) == [done, tried]
     assert due(log, "delivery", news_of(player)) == AT + 50
-    webhooks.settle(player, replace(tried, status="failed", next_at=None))
+    webhooks.hold(player, AT + 70, [tried, done])
+    assert due(log, "delivery", news_of(player)) == AT + 70
+    assert list(webhooks.take(player, AT + 60, 100, 9)) == []
+    again = replace(tried, since=AT + 60, attempts=0, next_at=AT + 60)
+    assert webhooks.settle(player, tried, again)
+    for late in (new[0], tried):
+        assert not webhooks.settle(player, late, replace(late, status="delivered", next_at=None))
+    assert due(log, "delivery", news_of(player)) == AT + 60
+    webhooks.settle(player, again, replace(again, status="failed", next_at=None))
+    webhooks.hold(player, AT + 70, [again])
     assert due(log, "delivery", news_of(player)) is None
     webhooks.record(player, "m", 9, (), AT, is_last=True)
     assert webhooks.position(player, "m") == 0
@@ -124,7 +136,7 @@ def test_old_deliveries_and_those_of_a_removed_webhook_are_removed(store: Store,
     webhooks.record(player, NEWS, 1, [delivery(5, "wh_2")], AT)
     webhooks.record(player, "m", 2, (), AT + KEEP_MS + MAX_DELIVERIES)
     assert [one.notice for one in webhooks.deliveries(player)] == ["m-1001"]
-    webhooks.settle(player, new[7])
+    assert not webhooks.settle(player, new[7], new[7])
     assert len(webhooks.deliveries(player)) == 1
     webhooks.remove(player, "wh_1")
     assert list(webhooks.deliveries(player)) == []

@@ -16,12 +16,15 @@ from tests.service.audit.hosted_files import hosted, hosted_lost, hosted_rated, 
 from tests.service.audit.match_files import File, Lines
 
 EINS: Final[dict[str, object]] = {"player": "bt_eins"}
+ANNA: Final[dict[str, object]] = {"player": "anna"}
 ZWEI: Final[dict[str, object]] = {"player": "bt_zwei"}
 LATE: Final[dict[str, object]] = {"reason": "bot-late"}
 FAILED: Final[dict[str, object]] = {"reason": "bot-failed"}
 
 ALL: Final = (
     Forgery("without an owner", "seat_taken", remove_field("owner"), "actions", having=EINS, lines=hosted),
+    Forgery("without an id", "seat_taken", set_data(player=""), "actions", having=EINS, lines=hosted),
+    Forgery("a person without an id", "seat_taken", set_data(player=""), "actions", having=ANNA, lines=hosted),
     Forgery("owned by nobody", "seat_taken", set_data(owner=""), "actions", having=EINS, lines=hosted),
     Forgery("without a limit", "seat_taken", remove_field("limit_ms"), "actions", having=EINS, lines=hosted),
     Forgery("a limit that is too long", "seat_taken", set_data(limit_ms=10_001), "actions", having=EINS, lines=hosted),

@@ -6,7 +6,7 @@ from service.match.model import OPEN_MS
 from service.repository.ports import Player
 from service.usecases.finding import Wanted, open_page
 from service.usecases.held_seats import count_seats
-from service.usecases.match_index import player_page
+from service.usecases.match_lists import player_page
 from tests.service.arena import START, Arena
 
 

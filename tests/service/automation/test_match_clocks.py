@@ -17,7 +17,7 @@ from service.match.due_times import KINDS
 from service.match.model import LATE_MS
 from service.match.redaction import viewer_of
 from service.repository.ports import OwnList
-from service.usecases.match_index import own_page
+from service.usecases.match_lists import own_page
 from tests.service.arena import START, Arena, person, refused, with_bot
 
 MONKEYS = "monkeys_on_the_moon"

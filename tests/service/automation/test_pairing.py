@@ -22,8 +22,8 @@ from service.repository.ports import Ports
 from service.repository.seeks import Pairing, Seek
 from service.settings import read
 from service.usecases import match_codes, match_lifecycle
-from service.usecases.match_index import own_page
 from service.usecases.match_lifecycle import OPEN_MATCHES
+from service.usecases.match_lists import own_page
 from service.usecases.seeking import MAX_SEEKS, cancel, find, seek
 from tests.length import LONG
 from tests.service.arena import Arena, refused
@@ -224,6 +224,22 @@ def test_a_player_whose_seat_another_took_waits_again() -> None:
     arena.wait(STREAM_GRACE_MS + 1)
     put_together(arena.ports)
     assert arena.ports.seeks.of(waiting[0]) is None
+
+
+def test_a_hosted_bot_that_is_busy_or_deleted_holds_up_nobody() -> None:
+    for is_deleted in (False, True):
+        arena = Arena()
+        bot = arena.host(max_matches=1)
+        for player in ("anna", bot):
+            seeks(arena.ports, player)
+            arena.wait(1)
+        if is_deleted:
+            arena.ports.bots.remove(bot, "owner")
+        else:
+            arena.join(arena.create(), bot)
+        assert put_together(arena.ports) == 1
+        assert (arena.ports.seeks.pairings(), arena.ports.seeks.of(bot)) == ([], None)
+        assert find(arena.ports, "anna", _id(arena, "anna")).match is not None
 
 
 @pytest.fixture

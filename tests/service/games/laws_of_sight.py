@@ -132,7 +132,7 @@ def _other_starts(table: Table) -> Sequence[Step]:
     options = game.options(table.seats, table.options)
     setups = [game.setup(table.seats, options, START, rng) for rng in _other_draws(table, {}, opening(table)[1].drawn)]
     differing = [effects for effects in setups if encode(effects) != encode(match.opening)]
-    return [_step(table, None, effects) for effects in (differing if LONG else spread(differing, 50))]
+    return [_step(table, None, effects) for effects in (differing if LONG else spread(differing, 24))]
 
 
 def _forks(table: Table) -> Iterator[tuple[Step, Step]]:

@@ -67,12 +67,7 @@ class Says(Honest):
         (Says(404), "nonsense", "it answered with status 404", 1),
         (Says(302), "nonsense", "it answered with status 302", 1),
         (Says(503), "crash", "it answered with status 503", 2),
-        (
-            Says(*bots.HANG_UP),
-            "crash",
-            "no connection, or it broke before the answer was complete",
-            4,
-        ),  # each attempt with two connections
+        (Says(*bots.HANG_UP), "crash", "no connection, or it broke before the answer was complete", 2),
         (Says(204), "nonsense", "it answered 204, to act over the API, but the arena has no API", 1),
         (Says(200, b"pass"), "nonsense", 'its answer is not {"action": {…}} in strict JSON', 1),
         (Says(200, b'{"action":{"type":"win"}}'), "nonsense", "no action of this game: ", 1),

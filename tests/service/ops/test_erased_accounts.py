@@ -19,6 +19,7 @@ from service.ops.connection import CannotOperate
 from service.repository.accounts import Player, Token
 from service.repository.bots import Bot
 from service.repository.signing import SigningKey
+from service.repository.webhooks import Webhook
 from service.settings import read
 from service.usecases import accounts, erasure, hosted_bots, recovery, seeking, webhooks
 from service.usecases.hosted_bots import BotSettings
@@ -194,6 +195,7 @@ def test_a_check_finds_what_is_left_of_an_erased_account(empty: Callable[[str], 
         send(client, ("DEL", "token:digest"), ("HDEL", f"account:{ann.id}", "token:digest"))
 
     bot = Bot("bt_1", ann.id, 0, ("ape_town",), "", True, "owner", 1, 5_000, SigningKey("bot"))
+    webhook = Webhook("wh_1", ann.id, "https://moon.example/", ("finished",), 0, 0, SigningKey("webhook"))
 
     def add_match() -> str:
         return create(service.ports, ann.id, NewMatch(game="ape_town", seats=2), "create").match.id
@@ -221,7 +223,7 @@ def test_a_check_finds_what_is_left_of_an_erased_account(empty: Callable[[str], 
             "or a bot",
         ),
         (
-            lambda: webhooks.add(service.ports, ann.id, "https://moon.example/", ["finished"]),
+            lambda: service.ports.webhooks.add(webhook, 1),
             lambda: service.ports.webhooks.erase(ann.id),
             "a webhook",
         ),

@@ -21,8 +21,8 @@ from service.match.new_match import NewMatch
 from service.ops import maintenance
 from service.ops.connection import CannotOperate
 from service.usecases import accounts
-from service.usecases.match_index import own_page
 from service.usecases.match_lifecycle import create, join
+from service.usecases.match_lists import own_page
 from tests.service.ops.stores import GAME, Store, backed_up, open_store, reseal
 
 

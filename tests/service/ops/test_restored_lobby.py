@@ -20,8 +20,8 @@ from service.usecases import accounts, seeking
 from service.usecases.finding import Wanted, open_page
 from service.usecases.held_seats import HELD_SEATS
 from service.usecases.invitations import invite
-from service.usecases.match_index import own_page, player_page
 from service.usecases.match_lifecycle import create, free_seat, join, leave
+from service.usecases.match_lists import own_page, player_page
 from service.usecases.rematch import rematch
 from tests.service.arena import refused
 from tests.service.ops.stores import GAME, Store, backed_up, open_store

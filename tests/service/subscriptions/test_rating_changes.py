@@ -9,7 +9,7 @@ from service.automation import rating
 from service.match.rating import stream_of
 from service.repository.ports import OwnList
 from service.subscriptions.rating_changes import RATING_WAIT_MS
-from service.usecases.match_index import own_page
+from service.usecases.match_lists import own_page
 from tests.service.arena import START
 from tests.service.subscriptions.players import Frame, Players
 from tests.waiting import until

@@ -18,7 +18,7 @@ from service.subscriptions.frames import EVENT_STREAM
 from service.subscriptions.notices import kinds, notice, turns
 from service.subscriptions.player_stream import CLOCKS_DIFFER_MS, OVERLAP_MS
 from service.subscriptions.situation import NOTHING, Include
-from service.usecases import match_index
+from service.usecases import match_lists
 from tests.service.subscriptions.players import Frame, Players, type_and_match
 
 SLOW = {"turn_seconds": 20, "on_timeout": "bot"}
@@ -56,7 +56,7 @@ def ended_unread(players: Players, table: str) -> None:
 def ended_and_listed(players: Players, table: str) -> None:
     """End a match, and read a page of active matches, which removes the match from them."""
     players.play_out(table)
-    match_index.own_page(players.ports, "anna", "active", None, 10)
+    match_lists.own_page(players.ports, "anna", "active", None, 10)
 
 
 def ended_and_sent(players: Players, table: str) -> None:
@@ -115,7 +115,7 @@ def test_a_position_that_is_later_than_now_skips_nothing(players: Players, ahead
     """The clock of the machine that created the cursor was ahead, or set back since: when it was created is unknown."""
     tables = [players.toy("anna", "ben") for _ in range(2)]
     players.play_out(tables[0])
-    match_index.own_page(players.ports, "anna", "active", None, 10)
+    match_lists.own_page(players.ports, "anna", "active", None, 10)
     players.wait(gap_ms)
     hello, sent = players.sent_at_once("anna", after=players.time + ahead_ms)
     assert position(hello) == players.time

@@ -7,7 +7,7 @@ import pytest
 
 from service.adapters.memory import MemoryWebhooks
 from service.automation import rating
-from service.repository.outgoing import Answered, Failed, Result
+from service.repository.outgoing import Answered, Failed
 from service.repository.ports import news_of
 from service.repository.webhooks import NOTIFIED, SUSPENDED_AFTER_MS, Delivery, Notified, Webhook
 from service.subscriptions import webhook_delivery, webhook_news
@@ -43,7 +43,7 @@ class Subscribers(Arena):
     def take(self, player: str) -> Sequence[Delivery]:
         return self.ports.webhooks.take(player, self.time, 30_000, 100)
 
-    def attempt(self, player: str, result: Result) -> Delivery:
+    def attempt(self, player: str, result: Answered | Failed) -> Delivery:
         """Attempt the one delivery of a player that is due, with this result, and return it as it is then."""
         (taken,) = self.take(player)
         made = webhook_delivery.request(self.ports, player, taken)
@@ -245,7 +245,7 @@ def test_five_days_of_failure_suspend_a_webhook_until_its_player_repairs_it(aren
         arena.attempt("ada", Failed("unreachable", 5))
         arena.wait(SUSPENDED_AFTER_MS // 5 + 1)
         for taken in arena.take("ada"):
-            webhook_delivery.settle(arena.ports, "ada", taken, "failed")
+            webhook_delivery.settle(arena.ports, "ada", taken, taken, "failed")
     (seen,) = webhooks.list_webhooks(arena.ports, "ada")
     assert (seen.status, seen.reason) == ("suspended", "unreachable")
     webhooks.change(arena.ports, "ada", webhook.id, active=True)
@@ -285,3 +285,10 @@ def test_a_delivery_can_be_sent_again(arena: Subscribers) -> None:
     assert arena.attempt("ada", Answered(200, b"", 5)).attempts == 1
     refused("delivery-not-found", webhooks.send_again, arena.ports, "ada", webhook.id, "other")
     refused("webhook-not-found", webhooks.send_again, arena.ports, "ada", "wh_other", sent.notice)
+
+
+def test_a_webhook_that_is_made_during_an_erasure_does_not_stay(arena: Subscribers) -> None:
+    arena.ports.accounts.begin_erasure("ada", arena.time)
+    arena.ports.webhooks.erase("ada")
+    refused("token-invalid", webhooks.add, arena.ports, "ada", URL, NOTIFIED)
+    assert arena.ports.webhooks.of(("ada",)) == {}

@@ -11,14 +11,9 @@ from events.log import LogUnavailable
 from service.adapters.memory import MemoryIndex
 from service.automation.bot_turns import score
 from service.repository.ports import ENDING_MS
-from service.usecases.match_index import (
-    IN_FLIGHT_MS,
-    MIN_BATCH,
-    ended_page,
-    public_page,
-)
+from service.usecases.match_index import IN_FLIGHT_MS, update_index_of_ended
+from service.usecases.match_lists import MIN_BATCH, ended_page, public_page
 from service.usecases.pages import MAX_READ
-from service.usecases.rebuilt_index import update_index_of_ended
 from tests.service.arena import Arena, refused, unavailable
 
 

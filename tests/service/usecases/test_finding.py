@@ -11,7 +11,8 @@ from service.match.facets import facets_of, lookups
 from service.repository.index_entry import IndexEntry
 from service.repository.ports import NO_FACETS, Player
 from service.usecases.finding import Wanted, open_page
-from service.usecases.match_index import IN_FLIGHT_MS, player_page
+from service.usecases.match_index import IN_FLIGHT_MS
+from service.usecases.match_lists import player_page
 from tests.service.arena import START, Arena, refused
 
 MONKEYS: Final = "monkeys_on_the_moon"

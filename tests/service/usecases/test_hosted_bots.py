@@ -11,6 +11,7 @@ from service.repository.accounts import Player, digest_of
 from service.usecases import erasure, hosted_bots, match_lifecycle
 from service.usecases.hosted_bots import MAX_BOTS, BotSettings
 from service.usecases.match_index import IN_FLIGHT_MS
+from service.usecases.match_lifecycle import OPEN_MATCHES
 from service.usecases.rematch import rematch
 from tests.service.arena import Arena, refused
 
@@ -255,3 +256,45 @@ def test_hosted_bots_come_along_to_a_rematch_if_its_creator_may_seat_them(arena:
     holder = again.match.seats[1]
     found = None if holder is None else (holder.player, holder.kind)
     assert found == ((bot, "hosted") if seating == "everyone" else None)
+
+
+def test_a_repeated_join_is_answered_also_at_the_limit(arena: Arena) -> None:
+    bot = made(arena, max_matches=1)
+    table = arena.create(seats=3, by=BEN.id)
+    first = match_lifecycle.join(arena.ports, bot, table, "once")
+    hosted_bots.change(arena.ports, ADA.id, bot, BotSettings(max_matches=1))
+    arena.leave(table, bot)
+    arena.wait(IN_FLIGHT_MS + 1)
+    seated(arena, bot)
+    assert match_lifecycle.join(arena.ports, bot, table, "once") == replace(first, replayed=True, newest=None)
+
+
+def _is_full(arena: Arena, bot: str, _: str) -> None:
+    table = arena.join(arena.create(seats=2, by=BEN.id), "cleo", "dora")
+    refused("match-not-open", arena.join, table, bot)
+
+
+def _loses_a_race(arena: Arena, bot: str, _: str) -> None:
+    table = arena.create(seats=2, by=BEN.id, manual_start=True)
+    arena.log.meanwhile = [lambda: arena.join(table, "cleo", "dora")]
+    refused("match-full", arena.join, table, bot)
+
+
+def _another_bot_is_busy(arena: Arena, bot: str, busy: str) -> None:
+    refused("bot-busy", arena.create, seats=3, by=ADA.id, bots=(bot, busy))
+
+
+def _has_too_many_matches(arena: Arena, bot: str, _: str) -> None:
+    for _number in range(OPEN_MATCHES - 1):  # `busy` has a seat in another one
+        arena.create(seats=3, by=ADA.id)
+    refused("too-many-open-matches", arena.create, seats=3, by=ADA.id, bots=(bot,))
+
+
+@pytest.mark.parametrize("fails", [_is_full, _loses_a_race, _another_bot_is_busy, _has_too_many_matches])
+def test_a_match_in_which_a_bot_got_no_seat_does_not_count(
+    arena: Arena, fails: Callable[[Arena, str, str], None]
+) -> None:
+    bot, busy = made(arena, max_matches=1), made(arena, max_matches=1)
+    seated(arena, busy)
+    fails(arena, bot, busy)
+    assert arena.ports.bots.admitted(bot) == {}

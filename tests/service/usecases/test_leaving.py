@@ -12,7 +12,7 @@ from service.match.model import HINT_MS
 from service.match.new_match import NewMatch
 from service.repository.index_entry import IndexEntry
 from service.usecases import match_lifecycle
-from service.usecases.match_index import public_page
+from service.usecases.match_lists import public_page
 from tests.service.arena import START, Arena, refused, unavailable
 from tests.service.games.toy.game import TOY
 

@@ -13,13 +13,8 @@ from service.automation.bot_turns import suspend
 from service.repository.index_entry import IndexEntry
 from service.repository.match_history import History
 from service.repository.ports import OwnList, Ports, StatusList
-from service.usecases.match_index import (
-    IN_FLIGHT_MS,
-    ended_page,
-    own_page,
-    public_page,
-)
-from service.usecases.rebuilt_index import rebuild_entries, record_leavers
+from service.usecases.match_index import IN_FLIGHT_MS, rebuild_entries, record_leavers
+from service.usecases.match_lists import ended_page, own_page, public_page
 from service.views.match_views import MatchSummary
 from tests.service.arena import START, Arena
 

@@ -12,8 +12,8 @@ from service.match.new_match import NewMatch
 from service.settings import read
 from service.usecases import match_lifecycle
 from service.usecases.held_seats import HELD_SEATS
-from service.usecases.match_index import own_page
 from service.usecases.match_lifecycle import OPEN_MATCHES
+from service.usecases.match_lists import own_page
 from service.usecases.rematch import ATTEMPTS, rematch
 from tests.length import LONG
 from tests.service.arena import Arena, refused
