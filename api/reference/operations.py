@@ -9,11 +9,11 @@ import marshmallow as ma
 from apispec import APISpec
 from apispec.ext.marshmallow import MarshmallowPlugin
 
-from api.http.request_headers import parameter
 from api.problems import documents
 from api.problems.types import PROBLEM_TYPES
 from api.requests.blueprint import Blueprint, Operation, Route
 from api.requests.components import PREFIX
+from api.requests.request_headers import parameter
 from api.requests.strict_fields import Object
 
 WRITE_PROBLEMS: Final = ("request-timeout", "unsupported-media-type", "invalid-request")

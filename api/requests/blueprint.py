@@ -14,9 +14,9 @@ import msgspec
 from flask import Flask, Request, Response
 
 from api.http import context
-from api.http.request_headers import RequestHeader
 from api.problems import documents
 from api.requests.components import PREFIX
+from api.requests.request_headers import RequestHeader
 from api.requests.strict_fields import List
 from service.repository import strict_json
 from service.repository.accounts import Scope

@@ -7,11 +7,11 @@ from urllib.parse import urlencode
 from flask import Response, request
 
 from api.http import context, etags, languages
-from api.http.request_headers import version_of
 from api.http.responses import DOCUMENTED, answer
 from api.requests import strict_fields
 from api.requests.blueprint import STORE_PROBLEMS, Blueprint
 from api.requests.components import frame_schema, ref
+from api.requests.request_headers import version_of
 from api.resources import stream_response
 from api.resources.include import included
 from api.resources.matches import MAX_SEATS, MAX_VERSION, TEXTS, VIEWER, unchanged

@@ -6,10 +6,10 @@ from typing import Any, Final, NamedTuple
 from flask import Response
 
 from api.http import context, languages
-from api.http.request_headers import versions_of
 from api.requests import strict_fields
 from api.requests.blueprint import STORE_PROBLEMS, Blueprint
 from api.requests.components import frame_schema, ref
+from api.requests.request_headers import versions_of
 from api.resources import stream_response
 from api.resources.events import head_at
 from api.resources.include import included

@@ -9,7 +9,7 @@ from typing import Any, Final, Union
 import msgspec
 
 from service.adapters.clock import wall_clock
-from service.arena.hosted import CannotStart
+from service.arena.hosted import CannotStart, one_line
 from service.arena.play import Failed, FailureKind
 from service.arena.record import Record
 from service.games.protocol import AnyGame, Task
@@ -94,7 +94,7 @@ class Called:
         try:
             return msgspec.convert(action, self._action)
         except msgspec.ValidationError as error:
-            raise Failed("nonsense", f"no action of this game: {error}") from None
+            raise Failed("nonsense", one_line(f"no action of this game: {error}")) from None
 
     async def _call(self, task_id: str, body: bytes) -> Sent:
         """Send a call, a second time if the first failed in a way that may pass."""

@@ -106,7 +106,7 @@ class Hosted:
             raise CannotStart(f"{self._name} was not ready within {START_TIMEOUT_S:g} s.") from None
         except UNREADABLE as error:
             raise CannotStart(
-                f'{cannot}: its first line must be {{"ready": true}}, and nothing else may be on stdout: {_detail(error)}.'
+                f'{cannot}: its first line must be {{"ready": true}}, and nothing else may be on stdout: {one_line(error)}.'
             ) from None
         except OSError:
             where = "--bot-log FILE keeps what it prints" if self._log is None else "see the file of --bot-log"
@@ -114,7 +114,7 @@ class Hosted:
                 f"{cannot}: its process ended with status {process.end()} before it was ready; {where}."
             ) from None
         if ready.error is not None:
-            raise CannotStart(f"{cannot}: {_detail(ready.error)}.")
+            raise CannotStart(f"{cannot}: {one_line(ready.error)}.")
         if not ready.ready:
             raise CannotStart(f'{cannot}: its first line must be {{"ready": true}}.')
         return ready
@@ -136,7 +136,7 @@ class Hosted:
             answer = process.answer(Answer, until)
         except UNREADABLE as error:
             self.close()
-            raise Failed("nonsense", _detail(error)) from None
+            raise Failed("nonsense", one_line(error)) from None
         except TimeoutError:
             self.close()
             raise Failed("timeout", f"no answer within {1000 * self._limit_s:g} ms") from None
@@ -144,7 +144,7 @@ class Hosted:
             self._process = None
             raise Failed("crash", f"its process ended with status {process.end()}") from None
         if answer.error is not None:
-            raise Failed("crash", _detail(answer.error))
+            raise Failed("crash", one_line(answer.error))
         if not bytes(answer.action):
             raise Failed("nonsense", "its answer has no action")
         try:
@@ -153,7 +153,7 @@ class Hosted:
             detail = (
                 f"no action of this game: {error}: {bytes(answer.action)[:MAX_SHOWN_BYTES].decode(errors='replace')}"
             )
-            raise Failed("nonsense", _detail(detail)) from None
+            raise Failed("nonsense", one_line(detail)) from None
 
     def close(self) -> None:
         """End the process, if there is one."""
@@ -237,7 +237,7 @@ class _Process:
         return self._process.wait()
 
 
-def _detail(found: object) -> str:
+def one_line(found: object) -> str:
     """What a bot said, or what is wrong with it, in one line for a terminal: a stack trace has many lines."""
     return printable(" ".join(str(found).split())[:MAX_DETAIL])
 

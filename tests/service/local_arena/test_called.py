@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 from service.adapters.clock import wall_clock
 from service.arena.called import Called, CalledSeat
-from service.arena.hosted import CannotStart
+from service.arena.hosted import MAX_DETAIL, CannotStart
 from service.arena.play import Failed, FailureKind, Moved
 from service.arena.record import Record
 from service.games.protocol import AnyGame
@@ -71,6 +71,12 @@ class Says(Honest):
         (Says(204), "nonsense", "it answered 204, to act over the API, but the arena has no API", 1),
         (Says(200, b"pass"), "nonsense", 'its answer is not {"action": {…}} in strict JSON', 1),
         (Says(200, b'{"action":{"type":"win"}}'), "nonsense", "no action of this game: ", 1),
+        (
+            Says(200, b'{"action":{"type":"' + b"A" * 9_000 + rb'\u001b[2J\u009b"}}'),
+            "nonsense",
+            "no action of this game: ",
+            1,
+        ),
         (Says(200, b"x" * 20_000), "nonsense", "its answer has more than 16384 bytes", 1),
         (bots.Hangs(), "timeout", "no answer within 1000 ms", 1),
         (bots.OtherSecret(), "nonsense", "it answered with status 401", 0),
@@ -81,6 +87,8 @@ def test_a_failure_is_counted_as_that_of_other_bots(bot: Honest, kind: FailureKi
         with pytest.raises(Failed) as failed:
             ask(first_seat(player))
         assert (failed.value.kind, failed.value.detail[: len(detail)], len(bot.seen)) == (kind, detail, calls)
+        assert len(failed.value.detail) <= MAX_DETAIL
+        assert failed.value.detail.isprintable()
         assert len(set(bot.seen)) <= 1
         if not isinstance(bot, bots.Hangs):
             with pytest.raises(
