@@ -15,10 +15,10 @@ from api.http.bodies import MAX_BODY, Deadline
 from api.problems import documents
 from api.requests.blueprint import UNCOUNTED, Operation, operation_of
 from api.requests.request_headers import judge, name_of
+from service.addresses import host_of
 from service.errors import Refused
 from service.repository.accounts import SCOPES, Scope, Session
 from service.repository.limits import Limits, Policy
-from service.settings.addresses import host_of
 
 WRITES: Final = frozenset({"POST", "PUT", "PATCH"})
 SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})

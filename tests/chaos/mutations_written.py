@@ -146,8 +146,8 @@ COMMAND: Final = (
         "    if seat is None:\n        seat = 0\n    if False:\n        if match.was_of(command.player):",
         _REFUSED),
     Mutation("the log has a match before the index does", "service/usecases/match_lifecycle.py",
-        "    ports.index.add(match_id, at, player, private=wanted.private)\n    for bot in hosted:\n",
-        "    for bot in hosted:\n",
+        "    ports.index.add(match_id, at, player, private=wanted.private)\n    for bot in wanted.hosted:\n",
+        "    for bot in wanted.hosted:\n",
         "tests/service/usecases/test_match_index.py::test_a_match_is_always_in_the_list_of_its_status"),
 )
 

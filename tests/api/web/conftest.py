@@ -1,5 +1,6 @@
 """One running service and one Chromium for the tests that use the web client as people do."""
 
+import asyncio
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -33,6 +34,19 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
         yield running
 
 
+_loops: Final[list[asyncio.AbstractEventLoop]] = []
+"""The event loop of Playwright, once it runs."""
+
+
+@pytest.fixture(autouse=True)
+def playwright_loop() -> Iterator[None]:
+    """Playwright's loop counts as running in this thread for the whole session; other tests run loops of their own."""
+    if _loops:
+        asyncio._set_running_loop(_loops[0])
+    yield
+    asyncio._set_running_loop(None)
+
+
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     with sync_playwright() as playwright:
@@ -40,7 +54,9 @@ def browser() -> Iterator[Browser]:
         if path is None:
             pytest.skip("Chromium is not installed")
         launched = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        _loops.append(asyncio.get_running_loop())
         yield launched
+        asyncio._set_running_loop(_loops.pop())
         launched.close()
 
 

@@ -10,9 +10,8 @@ import pytest
 from events.redis_log import connect, connect_cluster, send
 from service.adapters.accounts import RedisAccounts
 from service.adapters.memory import MemoryAccounts
-from service.adapters.token_uses import TokenUses, UsesWriter
 from service.observability import failpoints
-from service.repository.accounts import HOUR_MS, Accounts, Player, Session, Token
+from service.repository.accounts import Accounts, Player, Session, Token
 
 NOW: Final = 1_700_000_000_000
 FULL: Final = Token(label="full", created_at=NOW)
@@ -313,33 +312,6 @@ def test_a_token_with_a_scope_of_a_newer_release_has_the_others(redis: RedisAcco
 # --- the hour of the last use -----------------------------------------------------------------------------------------
 
 
-def test_the_hour_of_the_last_use_is_stored_later_and_once_an_hour(redis: RedisAccounts, ann: Player) -> None:
-    token, clock = digest(), [NOW + 1]
-    redis.uses = TokenUses(lambda: clock[0])
-    redis.add(ann, token)
-    for _ in range(3):
-        redis.by_token(token)
-    assert redis.tokens(ann.id)[token].last_used_at is None
-    redis.store_uses()
-    assert redis.tokens(ann.id)[token].last_used_at == NOW - NOW % HOUR_MS
-    redis.by_token(token)
-    assert redis.uses.take() == []
-    clock[0] += HOUR_MS
-    redis.by_token(token)
-    redis.store_uses()
-    assert redis.tokens(ann.id)[token].last_used_at == NOW - NOW % HOUR_MS + HOUR_MS
-
-
-def test_a_use_that_is_stored_late_revives_no_token(redis: RedisAccounts, ann: Player) -> None:
-    token = digest()
-    redis.add(ann, token)
-    redis.by_token(token)
-    redis.revoke(ann.id, token, token)
-    redis.store_uses()
-    assert redis.tokens(ann.id) == {}
-    assert send(redis._client, ("KEYS", f"uses:*{ann.id}*")) == [[]]
-
-
 def test_a_revocation_is_noted_for_a_day(redis: RedisAccounts, ann: Player) -> None:
     token, account = digest(), f"account:{ann.id}"
     redis.add(ann, token)
@@ -349,11 +321,3 @@ def test_a_revocation_is_noted_for_a_day(redis: RedisAccounts, ann: Player) -> N
         send(redis._client, ("HSET", account, f"gone:{token}", now - seconds))
         redis.add_token(ann.id, digest(), FULL, 50, NOW)
         assert send(redis._client, ("HEXISTS", account, f"gone:{token}")) == [is_noted]
-
-
-def test_the_uses_are_stored_when_the_process_stops(redis: RedisAccounts, ann: Player) -> None:
-    token = digest()
-    redis.add(ann, token)
-    redis.by_token(token)
-    UsesWriter(redis.store_uses).stop()
-    assert redis.tokens(ann.id)[token].last_used_at is not None

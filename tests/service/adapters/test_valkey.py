@@ -14,7 +14,7 @@ from events.redis_log import connect
 from service.adapters import server_folder, valkey
 from service.adapters.server_folder import ServerFailed
 from service.adapters.valkey import Valkey
-from service.settings.addresses import is_server
+from service.addresses import is_server
 from tests.waiting import until
 
 

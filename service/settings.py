@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias, get_args
 
-from service.settings.addresses import HOST, is_host, is_origin, is_server
+from service.addresses import HOST, is_host, is_origin, is_server
 
 PREFIX: Final = "MOONSTONE_"
 

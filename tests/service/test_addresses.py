@@ -4,8 +4,8 @@ import pytest
 import redis.exceptions
 
 from service.adapters import jobs
+from service.addresses import host_of, is_host, is_origin, is_server
 from service.container import connect_log
-from service.settings.addresses import host_of, is_host, is_origin, is_server
 
 SCHEMES = ("redis", "rediss", "unix", "cluster")
 ACCEPTED = (
