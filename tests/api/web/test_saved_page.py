@@ -195,10 +195,13 @@ def test_the_match_plays_by_itself_and_can_be_paused(open_page: Open, toy_page: 
 
 
 def test_marks_can_be_switched_off(open_page: Open, toy_page: bytes) -> None:
-    page = open_page(toy_page, "version=8")
+    version = 8
+    page = open_page(toy_page, f"version={version}")
     marked = page.locator(".picture .ms-changed").first
     while marked.count() == 0:
+        version += 1
         page.keyboard.press("ArrowRight")
+        expect(page.get_by_text(f"Version {version} of")).to_be_visible()
     colour = "(one) => getComputedStyle(one).color"
     assert marked.evaluate(colour) != "rgba(0, 0, 0, 0)"
     page.get_by_label("Mark what changed").uncheck()
