@@ -129,6 +129,8 @@ MEANINGS: Final[Mapping[str, str]] = {
     "former": "The id of the player who had the seat until a bot took it over; null in any other seat.",
     "former_name": "The name of the player `former`.",
     "BotView.name": "The name of the bot, as in requests.",
+    "resigned": "Whether the player has left, so that the service takes default actions for the seat.",
+    "viewer": "The seat from which the match is seen, null for a spectator.",
     # Accounts
     "PlayerPage.id": "The id of the player, as in seats and events; it never changes.",
     "PlayerPage.kind": "`human`, or `hosted` (a bot that an account hosts).",
@@ -136,8 +138,6 @@ MEANINGS: Final[Mapping[str, str]] = {
     "NewPlayer.name": "1 to 40 characters of any script, and emoji, by the Nickname profile of PRECIS (RFC 8266), but in NFC. "
     "Spaces at its ends are removed, and several inside become one. Refused: invisible characters, and more than two accents, "
     "or four marks of its script, on one letter.",
-    "resigned": "Whether the player has left, so that the service takes default actions for the seat.",
-    "viewer": "The seat from which the match is seen, null for a spectator.",
     "token": "The token for `Authorization: Bearer`; it is shown only here.",
     "recovery_code": "The code that gets a new token when the others are lost or stolen: `POST /v1/recoveries`.",
     "Recover.recovery_code": "The newest recovery code of the player, complete.",

@@ -1,6 +1,7 @@
 """The players of a contest by the names of its bots, which `service.arena.entries` lists.
 
-A built-in bot runs in the process of its job, because it is code of the service. For others see `service.arena.hosted`.
+A built-in bot runs in the process of its job, because it is code of the service. For others see `service.arena.hosted`
+and `service.arena.called`.
 """
 
 import signal

@@ -71,9 +71,8 @@ def verify(lines: Iterable[bytes], games: Mapping[str, AnyGame]) -> Verdict:
     expected = deque(_decided_again(match, events[0], lambda: seed))
     _compare(expected.popleft(), events[0], match)
     for event, entry in zip(events[1:], stored[1:], strict=True):
-        if (
-            event.type in transitions(match.game) or event.type == "match_created"
-        ):  # for an unknown type the fold raises
+        # For an unknown type the fold raises.
+        if event.type in transitions(match.game) or event.type == "match_created":
             if not expected:
                 expected.extend(_decided_again(match, event, lambda: seed))
             elif event.at != match.at:

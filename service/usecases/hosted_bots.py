@@ -1,4 +1,4 @@
-"""Hosted bots: their owners create, change and delete them, and other players give them seats."""
+"""Hosted bots: their owners create, change and delete them, and renew their secrets."""
 
 import hmac
 import secrets

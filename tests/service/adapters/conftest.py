@@ -1,7 +1,8 @@
-"""Limits over two API processes on one server, for the tests of limits."""
+"""A player, and limits over two API processes on one server."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from secrets import token_hex
 from typing import Final, TypeAlias
 
 import pytest
@@ -9,12 +10,18 @@ from redis import Redis
 
 from service.adapters import jobs
 from service.adapters.shared_limits import SharedLimits
+from service.repository.accounts import Player
 from service.repository.limits import Allowance, Policy
 
 HOUR: Final = Policy("hour", quota=30, window=3600)
 MOVES: Final = Policy("moves", quota=100, window=10)
 
 Make: TypeAlias = Callable[..., tuple[SharedLimits, ...]]
+
+
+@pytest.fixture
+def ann() -> Player:
+    return Player(id=f"pl_{token_hex(10)}", name="Ann", created_at=5)
 
 
 @pytest.fixture

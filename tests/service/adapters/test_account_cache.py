@@ -14,11 +14,6 @@ from tests.waiting import until
 
 
 @pytest.fixture
-def ann() -> Player:
-    return Player(id=f"pl_{token_hex(10)}", name="Ann", created_at=5)
-
-
-@pytest.fixture
 def other_process(valkey_log_url: str) -> RedisAccounts:
     return RedisAccounts(connect(valkey_log_url))
 

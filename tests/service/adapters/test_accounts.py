@@ -33,11 +33,6 @@ def redis(valkey_log_url: str) -> RedisAccounts:
     return RedisAccounts(connect(valkey_log_url))
 
 
-@pytest.fixture
-def ann() -> Player:
-    return Player(id=f"pl_{token_hex(10)}", name="Ann", created_at=5)
-
-
 def digest() -> str:
     return token_hex(32)
 

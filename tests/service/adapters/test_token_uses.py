@@ -19,17 +19,8 @@ def redis(valkey_log_url: str) -> RedisAccounts:
     return RedisAccounts(connect(valkey_log_url))
 
 
-@pytest.fixture
-def ann() -> Player:
-    return Player(id=f"pl_{token_hex(10)}", name="Ann", created_at=5)
-
-
-def digest() -> str:
-    return token_hex(32)
-
-
 def test_the_hour_of_the_last_use_is_stored_later_and_once_an_hour(redis: RedisAccounts, ann: Player) -> None:
-    token, clock = digest(), [NOW + 1]
+    token, clock = token_hex(32), [NOW + 1]
     redis.uses = TokenUses(lambda: clock[0])
     redis.add(ann, token)
     for _ in range(3):
@@ -46,7 +37,7 @@ def test_the_hour_of_the_last_use_is_stored_later_and_once_an_hour(redis: RedisA
 
 
 def test_a_use_that_is_stored_late_revives_no_token(redis: RedisAccounts, ann: Player) -> None:
-    token = digest()
+    token = token_hex(32)
     redis.add(ann, token)
     redis.by_token(token)
     redis.revoke(ann.id, token, token)
@@ -56,7 +47,7 @@ def test_a_use_that_is_stored_late_revives_no_token(redis: RedisAccounts, ann: P
 
 
 def test_the_uses_are_stored_when_the_process_stops(redis: RedisAccounts, ann: Player) -> None:
-    token = digest()
+    token = token_hex(32)
     redis.add(ann, token)
     redis.by_token(token)
     UsesWriter(redis.store_uses).stop()

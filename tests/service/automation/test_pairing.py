@@ -17,24 +17,17 @@ from service.container import Service, build
 from service.errors import Refused
 from service.match.events import MatchClock
 from service.match.new_match import DEFAULT_CLOCK, NewMatch
-from service.repository.ports import Ports
-from service.repository.seeks import Pairing, Seek
+from service.repository.seeks import Pairing
 from service.settings import read
-from service.usecases import match_codes, match_lifecycle
+from service.usecases import match_lifecycle
 from service.usecases.match_lifecycle import OPEN_MATCHES
 from service.usecases.match_lists import own_page
 from service.usecases.seeking import MAX_SEEKS, cancel, find, seek
 from tests.length import LONG
 from tests.service.arena import Arena, refused
+from tests.service.automation.seeks import GAME, id_of, seeks
 
-GAME = "monkeys_on_the_moon"
 RACES = 200 if LONG else 8
-
-
-def seeks(ports: Ports, player: str, seats: int = 2, key: str = "k", seconds: int = 600, **wanted: Any) -> Seek:
-    found = seek(ports, player, NewMatch(GAME, seats, **wanted), key, seconds)
-    ports.seeks.see(player)
-    return found
 
 
 def test_players_with_equal_seeks_are_put_together_in_order_of_arrival() -> None:
@@ -45,7 +38,7 @@ def test_players_with_equal_seeks_are_put_together_in_order_of_arrival() -> None
     seeks(arena.ports, "fay", clock=MatchClock(turn_seconds=60))
     seeks(arena.ports, "gus", options={"treachery": True})
     assert put_together(arena.ports) == 2
-    matches = [find(arena.ports, player, _id(arena, player)).match for player in ("anna", "ben", "carl", "dora")]
+    matches = [find(arena.ports, player, id_of(arena, player)).match for player in ("anna", "ben", "carl", "dora")]
     assert matches[0] == matches[1] != matches[2] == matches[3]
     match = arena.match(matches[0] or "")
     assert (match.status, match.creator, match.created.private) == ("running", "anna", False)
@@ -60,7 +53,7 @@ def test_a_seek_without_a_clock_has_the_default_clock_and_one_for_no_clock_has_n
     seeks(arena.ports, "ben", clock=DEFAULT_CLOCK)
     assert seeks(arena.ports, "carl", clock=None).wanted.clock is None
     assert put_together(arena.ports) == 1
-    match = arena.match(find(arena.ports, "anna", _id(arena, "anna")).match or "")
+    match = arena.match(find(arena.ports, "anna", id_of(arena, "anna")).match or "")
     assert match.created.clock == DEFAULT_CLOCK
 
 
@@ -84,10 +77,6 @@ def test_clocks_of_equal_effect_fit(first: dict[str, Any], second: dict[str, Any
     seeks(arena.ports, "anna", **first)
     seeks(arena.ports, "ben", **second)
     assert put_together(arena.ports) == fit
-
-
-def _id(arena: Arena, player: str, key: str = "k") -> str:
-    return match_codes.match_id_of(arena.ports.secret, player, f"seek:{key}")
 
 
 def test_a_repeated_request_finds_its_seek_before_and_after_the_match() -> None:
@@ -148,7 +137,7 @@ def test_a_seek_ends_with_its_time_its_stream_or_a_cancellation() -> None:
     arena = Arena()
     for player in ("anna", "ben", "carl", "dora"):
         seeks(arena.ports, player, 4 if player == "anna" else 3, seconds=100)
-    cancel(arena.ports, "dora", _id(arena, "dora"))
+    cancel(arena.ports, "dora", id_of(arena, "dora"))
     arena.wait(STREAM_GRACE_MS)
     arena.ports.seeks.see("ben")
     put_together(arena.ports)
@@ -196,7 +185,7 @@ def test_the_first_player_who_may_create_a_match_is_its_creator() -> None:
     arena.wait(1)
     seeks(arena.ports, "ben")
     assert put_together(arena.ports) == 1
-    found = find(arena.ports, "anna", _id(arena, "anna")).match
+    found = find(arena.ports, "anna", id_of(arena, "anna")).match
     assert (arena.match(found or "").creator, arena.match(found or "").status) == ("ben", "running")
 
 
@@ -238,7 +227,7 @@ def test_a_hosted_bot_that_is_busy_or_deleted_holds_up_nobody() -> None:
             arena.join(arena.create(), bot)
         assert put_together(arena.ports) == 1
         assert (arena.ports.seeks.pairings(), arena.ports.seeks.of(bot)) == ([], None)
-        assert find(arena.ports, "anna", _id(arena, "anna")).match is not None
+        assert find(arena.ports, "anna", id_of(arena, "anna")).match is not None
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from service.match.new_match import NewMatch
 from service.match.rating import Rating, Standing
 from service.usecases.seeking import find, seek
 from tests.service.arena import Arena
-from tests.service.automation.test_pairing import GAME, _id, seeks
+from tests.service.automation.seeks import GAME, id_of, seeks
 
 
 def rate_as(arena: Arena, mus: dict[str, int]) -> None:
@@ -39,7 +39,7 @@ def test_everyone_accepts_everyone_s_rating_and_who_waits_longest_is_first(
         arena.ports.seeks.see(player)
         arena.wait(1)
     put_together(arena.ports)
-    matches = [find(arena.ports, player, _id(arena, player)).match for player in ("anna", "ben", "carl", "dora")]
+    matches = [find(arena.ports, player, id_of(arena, player)).match for player in ("anna", "ben", "carl", "dora")]
     first = next((match for match in matches if match is not None), None)
     found = {} if first is None else arena.match(first).players
     assert set(found) == together
@@ -52,6 +52,6 @@ def test_rated_seeks_lead_to_a_rated_match_and_meet_no_others() -> None:
     for player in ("ben", "carl"):
         seeks(arena.ports, player, clock=clock, rated=True)
     assert put_together(arena.ports) == 1
-    match = arena.match(find(arena.ports, "ben", _id(arena, "ben")).match or "")
+    match = arena.match(find(arena.ports, "ben", id_of(arena, "ben")).match or "")
     assert match.created.rated is True
     assert match.players == {"ben", "carl"}
