@@ -1,6 +1,7 @@
 """Requests to addresses of users, with real sockets: every wrong answer ends in time, and no forbidden address is reached."""
 
 import asyncio
+import gc
 import socket
 import ssl
 import time
@@ -286,6 +287,7 @@ def test_the_limit_of_an_address_counts_requests_under_all_of_its_names(
         at_once, later = asyncio.run(post())
     assert sorted(map(outcome, at_once)) == ["full", "full", "timeout", "timeout", "timeout"]
     assert (outcome(later), len(receiver.requests)) == (200, 4)
+    gc.collect()  # a connection that is still open is reported now, and fails this test
 
 
 @pytest.mark.parametrize("max_sends", [1, 2])
