@@ -57,7 +57,7 @@ def test_the_server_is_redis_7_or_newer_and_durable(redis_url: str) -> None:
 
 def fast_match(service: Service, game: str) -> Match:
     """A match of bots without thinking time."""
-    options = {"countdown_seconds": 0} if game == "four_monkeys" else {}
+    options = {"countdown_seconds": 0, "round_seconds": 30} if game == "four_monkeys" else {}
     clock = MatchClock(bot_pace_ms=0)
     wanted = NewMatch(game=game, seats=2, bots=("random", "random"), options=options, clock=clock)
     return create(service.ports, "pl_a", wanted, token_hex(4)).match
@@ -87,7 +87,8 @@ def test_whole_matches_are_played_and_pass_every_check(tmp_path: Path) -> None:
         matches = [fast_match(service, game) for game in sorted(GAMES) * LENGTH]
         log.restart()
         for match in matches:
-            until(partial(is_over, world, match), 60 * LENGTH, f"{match.id} ends")
+            # Bots that ran out of cards wait for the bell, in each of up to three rounds.
+            until(partial(is_over, world, match), 120 * LENGTH, f"{match.id} ends")
             assert world.verified(match).match.outcome is not None
         worker.terminate()
         assert worker.wait(15) == 0
