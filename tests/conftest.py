@@ -1,6 +1,7 @@
 """Fixtures of all tests: real Valkey servers, one of each kind per test process, started when a test first needs them."""
 
 import gc
+import os
 import sys
 import threading
 import time
@@ -15,6 +16,7 @@ from redis import Redis
 
 from service.adapters.valkey import Valkey
 from tests.ports import free_port, tcp_url
+from tests.serving import UNHURRIED, Served, shared
 
 SLOTS = 16384
 """The number of hash slots of every cluster."""
@@ -105,6 +107,16 @@ def clusters(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[int
             return tcp_url(nodes[0])
 
         yield cluster
+
+
+@pytest.fixture(scope="session")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """The running service of all tests that do not damage it, in all test processes: an idle one takes processor time too."""
+    folder = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        folder = folder.parent
+    with shared(folder / "served", **UNHURRIED) as running:
+        yield running
 
 
 def is_whole(client: Redis, size: int) -> bool:

@@ -1,16 +1,27 @@
-"""`moonstone serve` as a process: start it, find its processes, and kill them."""
+"""`moonstone serve` as a process: start it, share it, find its processes, and kill them."""
 
+import fcntl
 import os
 import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import IO
+from typing import IO, Final, NamedTuple
 
 ROOT = Path(__file__).parents[1]
 COMMAND = [sys.executable, "-c", "from service.ops.cli import main; main()"]
+UNHURRIED: Final = {
+    "MOONSTONE_REQUESTS_BY_TOKEN": "1000000",
+    "MOONSTONE_MOVES_BY_TOKEN": "1000000",
+    "MOONSTONE_REQUESTS_BY_ADDRESS": "1000000",
+    "MOONSTONE_SIGN_UPS_BY_ADDRESS": "1000000",
+    "MOONSTONE_CREATIONS_BY_ADDRESS": "1000000",
+    "MOONSTONE_CREATIONS_BY_TOKEN": "1000000",
+    "MOONSTONE_RECOVERIES_BY_ADDRESS": "1000000",
+}
+"""Higher limits, because the tests send requests faster than a person."""
 
 
 class Serving:
@@ -106,3 +117,26 @@ def serving(folder: Path, stderr: IO[bytes] | None = None, /, **settings: str) -
             process.kill()
             process.communicate()
             raise
+
+
+class Served(NamedTuple):
+    """A running service that this test process may not have started."""
+
+    url: str
+
+
+@contextmanager
+def shared(folder: Path, **settings: str) -> Iterator[Served]:
+    """The service of all test processes that name this folder. The first one starts it, and ends it after the others left."""
+    folder.mkdir(exist_ok=True)
+    address = folder / "address"
+    with (folder / "lock").open("w") as lock, (folder / "users").open("w") as users, ExitStack() as stack:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not address.exists():
+            address.write_text(stack.enter_context(serving(folder, **settings)).url, encoding="ascii")
+            stack.callback(address.unlink)
+            stack.callback(fcntl.flock, users, fcntl.LOCK_EX)  # waits until the others have left
+            stack.callback(fcntl.flock, lock, fcntl.LOCK_EX)  # who comes now waits, and starts another service
+        fcntl.flock(users, fcntl.LOCK_SH)
+        fcntl.flock(lock, fcntl.LOCK_UN)
+        yield Served(address.read_text(encoding="ascii"))

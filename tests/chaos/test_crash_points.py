@@ -20,10 +20,9 @@ from service.observability.failpoints import KILLED, VARIABLE, Point
 from service.settings import read
 from tests.chaos.actor import COUNT, KILL, NO_CRASH, SCRIPTS
 from tests.chaos.script_checks import CHECKS
-from tests.e2e.conftest import UNHURRIED
 from tests.e2e.test_whole_match import exported, play_on, table
 from tests.length import LONG
-from tests.serving import serving
+from tests.serving import UNHURRIED, serving
 
 ROOT: Final = Path(__file__).parents[2]
 PASSES: Final = 80 if LONG else 3

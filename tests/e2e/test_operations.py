@@ -13,8 +13,7 @@ from redis import Redis
 
 from service.adapters.valkey import LOG, Valkey
 from tests.e2e.client import Json, Player
-from tests.e2e.conftest import UNHURRIED
-from tests.serving import Serving, serving
+from tests.serving import UNHURRIED, Serving, serving
 from tests.waiting import until
 
 PASSWORD = "swordfish-of-the-store"

@@ -9,8 +9,7 @@ import httpx
 
 from service.match.rating import first_line, follow_entry
 from tests.e2e.client import Json, Player
-from tests.e2e.conftest import UNHURRIED
-from tests.serving import serving
+from tests.serving import UNHURRIED, serving
 
 TIMEOUT_S = 30.0
 GAME = "ape_town"

@@ -12,7 +12,7 @@ import pytest
 
 from tests.e2e.client import Player
 from tests.e2e.relay import Relay
-from tests.serving import Serving
+from tests.serving import Served
 from tests.waiting import until
 
 TRIES = 3
@@ -21,7 +21,7 @@ ENDED = re.compile(r"^finished: {'scores': \[\d+, \d+\], .*}\n\Z", re.MULTILINE)
 README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
 
 
-def bots_play(served: Serving) -> None:
+def bots_play(served: Served) -> None:
     """Wait for the workers: the service reports that it is ready when its API is. A person would type more slowly."""
     player = Player(served.url, "Early")
     body = {"game": "monkeys_on_the_moon", "seats": 2, "bots": ["random", "random"]}
@@ -36,7 +36,7 @@ def bot_at(url: str) -> list[str]:
     return [sys.executable, "-c", program.replace("http://127.0.0.1:8080", url)]
 
 
-def test_the_bot_of_the_readme_plays_its_match_to_the_end_as_written(served: Serving) -> None:
+def test_the_bot_of_the_readme_plays_its_match_to_the_end_as_written(served: Served) -> None:
     done = subprocess.run(bot_at(served.url), capture_output=True, text=True, timeout=300, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     assert ENDED.search(done.stdout), done.stdout
@@ -85,7 +85,7 @@ def first_of(pattern: re.Pattern[bytes], lines: list[bytes]) -> str:
 
 @pytest.mark.parametrize("fault", [cut_off, stopped, stopped_and_cut_off, answered_409])
 def test_the_bot_of_the_readme_ends_when_its_match_ended_without_it(
-    served: Serving, fault: Callable[[Relay, subprocess.Popen[str]], AbstractContextManager[None]]
+    served: Served, fault: Callable[[Relay, subprocess.Popen[str]], AbstractContextManager[None]]
 ) -> None:
     acting = re.compile(rb"POST /v1/matches/(\w+)/actions ")
     with Relay(served.url) as relay, running(bot_at(relay.url)) as bot:
@@ -102,7 +102,7 @@ def test_the_bot_of_the_readme_ends_when_its_match_ended_without_it(
     assert fault is not answered_409 or re.search(r'409.*"detail":"', stdout), stdout
 
 
-def test_the_first_match_of_the_readme_runs_as_written(served: Serving) -> None:
+def test_the_first_match_of_the_readme_runs_as_written(served: Served) -> None:
     bots_play(served)
     script = re.findall(r"```sh\n(.*?)```", README.partition("## A first match")[2], re.DOTALL)[0]
     assert len(script.splitlines()) == 10

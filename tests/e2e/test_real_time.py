@@ -20,7 +20,7 @@ from service.games.registry import GAMES
 from service.match.randomness import Draws
 from tests.e2e.client import Json, Player, Watcher
 from tests.service.games.four_monkeys.follower import Follower
-from tests.serving import Serving
+from tests.serving import Served
 
 SEATS: Final = 8
 ENDED_BY_TIMER: Final = 2
@@ -74,7 +74,7 @@ class Actor(threading.Thread):
             self.refusals[problem.get("reason", problem["code"])] += 1
 
 
-def test_eight_play_at_once_and_each_stream_gives_the_same_views_as_the_server(served: Serving) -> None:
+def test_eight_play_at_once_and_each_stream_gives_the_same_views_as_the_server(served: Served) -> None:
     players = [Player(served.url, f"Player {seat}") for seat in range(SEATS)]
     options = {"round_seconds": 30, "countdown_seconds": 0, "banana_skins": True}
     body = {"game": "four_monkeys", "seats": SEATS, "options": options}

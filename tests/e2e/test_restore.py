@@ -11,9 +11,8 @@ from service.ops import connection
 from service.ops.cli import main
 from service.settings import read
 from tests.e2e.client import Json, Player
-from tests.e2e.conftest import UNHURRIED
 from tests.e2e.test_whole_match import table
-from tests.serving import serving
+from tests.serving import UNHURRIED, serving
 from tests.waiting import until
 
 MAX_ACTIONS_DURING_BACKUP = 40

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from tests.e2e.client import Json, Player
-from tests.e2e.conftest import UNHURRIED
-from tests.serving import Serving, serving
+from tests.serving import UNHURRIED, Serving, serving
 from tests.waiting import until
 
 WORKER: Final = "-m workers people"

@@ -9,8 +9,7 @@ from pathlib import Path
 import httpx
 
 from tests.e2e.client import Json, Player
-from tests.e2e.conftest import UNHURRIED
-from tests.serving import Serving, serving
+from tests.serving import UNHURRIED, Served, serving
 
 TIMEOUT_S = 30.0
 
@@ -58,7 +57,7 @@ def test_the_streams_of_players_with_equal_seeks_report_their_match(tmp_path: Pa
         assert sorted(player.look(match)["viewer"] for player in players) == [0, 1]
 
 
-def test_a_stream_reports_a_freed_seat_a_rematch_and_a_seek_that_ended(served: Serving) -> None:
+def test_a_stream_reports_a_freed_seat_a_rematch_and_a_seek_that_ended(served: Served) -> None:
     game = {"game": "monkeys_on_the_moon", "seats": 2}
     with ExitStack() as stack:
         ada, grace = (Player(served.url, name) for name in ("Ada", "Grace"))

@@ -13,8 +13,7 @@ import httpx
 from service.audit.verify import verify
 from service.games.registry import GAMES
 from tests.e2e.client import Json, Player, Watcher
-from tests.e2e.conftest import UNHURRIED
-from tests.serving import Serving, serving
+from tests.serving import UNHURRIED, Served, serving
 
 
 @contextmanager
@@ -60,7 +59,7 @@ def exported(player: Player, match: str) -> list[Json]:
     return [json.loads(line) for line in lines[1:]]
 
 
-def test_clients_play_a_whole_match_and_their_streams_give_the_same_views_as_the_server(served: Serving) -> None:
+def test_clients_play_a_whole_match_and_their_streams_give_the_same_views_as_the_server(served: Served) -> None:
     with table(served.url) as (match, players):
         watchers = [Watcher(player, match, seat) for player, seat in zip(players, (2, 3), strict=True)]
 

@@ -1,4 +1,4 @@
-"""One running service and one Chromium for the tests that use the web client as people do."""
+"""One Chromium for the tests that use the web client as people do."""
 
 import asyncio
 import shutil
@@ -10,28 +10,13 @@ import pytest
 from playwright.sync_api import Browser, Playwright, expect, sync_playwright
 
 from tests.api.web.person import TIMEOUT_MS, People
-from tests.serving import Serving, serving
+from tests.serving import Served
 
 NAMES: Final = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 """Programs that can be used, the fastest first: without windows, tests take half of the processor time."""
-UNHURRIED: Final = {
-    "MOONSTONE_REQUESTS_BY_TOKEN": "1000000",
-    "MOONSTONE_MOVES_BY_TOKEN": "1000000",
-    "MOONSTONE_REQUESTS_BY_ADDRESS": "1000000",
-    "MOONSTONE_SIGN_UPS_BY_ADDRESS": "1000000",
-    "MOONSTONE_CREATIONS_BY_ADDRESS": "1000000",
-    "MOONSTONE_CREATIONS_BY_TOKEN": "1000000",
-    "MOONSTONE_RECOVERIES_BY_ADDRESS": "1000000",
-}
 
 
 expect.set_options(timeout=TIMEOUT_MS)
-
-
-@pytest.fixture(scope="session")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
-    with serving(tmp_path_factory.mktemp("served"), **UNHURRIED) as running:
-        yield running
 
 
 _loops: Final[list[asyncio.AbstractEventLoop]] = []
@@ -67,7 +52,7 @@ def _chromium(playwright: Playwright) -> str | None:
 
 
 @pytest.fixture
-def people(browser: Browser, served: Serving) -> Iterator[People]:
+def people(browser: Browser, served: Served) -> Iterator[People]:
     made = People(browser, served.url)
     yield made
     made.close()

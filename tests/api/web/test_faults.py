@@ -10,10 +10,9 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, Error, Page, Route, expect
 
-from tests.api.web.conftest import UNHURRIED
 from tests.api.web.person import People, Person
 from tests.ports import free_port
-from tests.serving import serving
+from tests.serving import UNHURRIED, serving
 
 OPEN: Final = ".sentence[aria-disabled=false]"
 ENDS: Final = 4

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from api.resources.web import REVISION
-from tests.serving import Serving
+from tests.serving import Served
 
 SVG: Final = '<svg xmlns="http://www.w3.org/2000/svg" width="400" height="300" viewBox="0 0 400 300">{}</svg>'
 CARDS: Final = SVG.format(
@@ -32,7 +32,7 @@ HOSTILE: Final = SVG.format(
 
 
 @pytest.fixture
-def page(browser: Browser, served: Serving) -> Iterator[Page]:
+def page(browser: Browser, served: Served) -> Iterator[Page]:
     """The page of the client, with its modules and its policy, but with a picture instead of the client."""
     context = browser.new_context(viewport={"width": 800, "height": 600})
     page = context.new_page()

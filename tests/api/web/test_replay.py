@@ -12,14 +12,14 @@ from service.games.registry import GAMES
 from tests.api.web.person import People
 from tests.length import LONG
 from tests.openapi import tools
-from tests.serving import Serving
+from tests.serving import Served
 
 SVG: Final = "{http://www.w3.org/2000/svg}"
 TIMEOUT_S: Final = 60
 
 
 @pytest.fixture
-def api(served: Serving) -> Any:
+def api(served: Served) -> Any:
     with httpx.Client(base_url=f"{served.url}/v1", timeout=TIMEOUT_S) as client:
         yield client
 

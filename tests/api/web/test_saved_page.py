@@ -25,7 +25,7 @@ from tests.length import LONG
 from tests.openapi import tools
 from tests.service.audit.match_files import File, toy
 from tests.service.games.toy.game import TOY
-from tests.serving import Serving
+from tests.serving import Served
 
 SEED: Final = bytes(range(32))
 HOSTILE: Final = """</script><script>document.title='ran'</script><img src=x onerror="document.title='ran'">{{x}}"""
@@ -101,7 +101,7 @@ def toy_page() -> bytes:
 @pytest.mark.parametrize(
     "game", [TOY, *GAMES.values()] if LONG else [GAMES["monsters_on_the_moon"]], ids=lambda game: game.info.id
 )
-def test_every_picture_of_the_table_is_that_of_the_service(browser: Browser, served: Serving, game: AnyGame) -> None:
+def test_every_picture_of_the_table_is_that_of_the_service(browser: Browser, served: Served, game: AnyGame) -> None:
     """The modules of the page write each picture again; it differs from `board.svg` only in the drawings that it may use."""
     ports, match_id = played(game, 3)
     newest = ports.history.newest(match_id)[0]
