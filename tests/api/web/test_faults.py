@@ -1,18 +1,15 @@
-"""The web client when something fails: no network, a restart, a second tab, a revoked token, a hostile name."""
+"""The web client when something fails: no network, a second tab, a revoked token, a hostile name."""
 
 import json
 import re
 import time
-from pathlib import Path
 from typing import Final
 
 import httpx
 import pytest
-from playwright.sync_api import Browser, Error, Page, Route, expect
+from playwright.sync_api import Error, Page, Route, expect
 
 from tests.api.web.person import People, Person
-from tests.ports import free_port
-from tests.serving import UNHURRIED, serving
 
 OPEN: Final = ".sentence[aria-disabled=false]"
 ENDS: Final = 4
@@ -113,24 +110,6 @@ def _act(people: People, match: str, token: str, action: object) -> None:
         f"{people.url}/v1/matches/{match}/actions", json={"action": action}, headers=headers, timeout=30
     )
     answer.raise_for_status()
-
-
-def test_a_stale_tab_goes_on_after_a_restart_of_the_service(browser: Browser, tmp_path: Path) -> None:
-    settings = {**UNHURRIED, "MOONSTONE_PORT": str(free_port())}
-    with serving(tmp_path, **settings) as running:
-        people = People(browser, running.url)
-        ada = people.person("Ada")
-        match = _against_a_bot(ada)
-        before = _version(ada.page)
-    expect(ada.page.locator(".connection")).to_have_text("No connection. Trying again …", timeout=30_000)
-    with serving(tmp_path, **settings):
-        expect(ada.page.locator(".connection")).to_have_text("", timeout=30_000)
-        ada.page.locator(OPEN).first.click()
-        expect(ada.page.locator(".asked")).to_have_text("Put the tile on a free field.")
-        assert _version(ada.page) > before
-        assert people.get(f"/v1/matches/{match}", ada.token)["version"] == _version(ada.page)
-        people.close()
-    assert people.faults == []
 
 
 def test_a_revoked_token_signs_every_tab_out(people: People) -> None:
