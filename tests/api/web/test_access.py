@@ -1,6 +1,7 @@
 """The web client is for everybody: axe finds nothing, the keyboard alone plays, phones, both languages, light and dark."""
 
 import re
+from collections.abc import Sequence
 from typing import Any, Final
 
 import pytest
@@ -10,16 +11,18 @@ from tests.api.web.person import People, Person
 from tests.length import LONG
 from tests.openapi import tools
 
-AXE: Final = """async () => {
-  const found = await window.axe.run(document, {runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]});
+AXE: Final = """async (exclude) => {
+  const found = await window.axe.run({exclude}, {runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]});
   return found.violations.map((one) => [one.id, one.help, ...one.nodes.slice(0, 3).map((node) => node.html.slice(0, 200))]);
 }"""
 OVERFLOW: Final = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 MOVES: Final = 4 if LONG else 2
+SEEN: Final = () if LONG else (".picture",)
+"""What the short form leaves out on the pages that show a table once more: its picture takes most of the time."""
 
 
-def _violations(page: Page) -> list[Any]:
-    found: list[Any] = page.evaluate(AXE)
+def _violations(page: Page, *, but: Sequence[str] = ()) -> list[Any]:
+    found: list[Any] = page.evaluate(AXE, but)
     return found
 
 
@@ -80,10 +83,10 @@ def test_axe_finds_nothing_on_any_page(people: People, scheme: str, width: int) 
     page.get_by_role("button", name="Leave the match").click()
     page.get_by_role("button", name="Leave now").click()
     expect(page.locator("#ending")).to_be_visible(timeout=60_000)
-    found["ending"] = _violations(page)
+    found["ending"] = _violations(page, but=SEEN)
     page.get_by_role("link", name="Replay").click()
     expect(page.locator(".picture svg")).to_be_visible()
-    found["replay"] = _violations(page)
+    found["replay"] = _violations(page, but=SEEN)
     assert {name: faults for name, faults in found.items() if faults} == {}
 
 
