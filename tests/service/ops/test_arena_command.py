@@ -1,4 +1,4 @@
-"""`moonstone arena` at a terminal, with real jobs and real processes of bots."""
+"""`moonstone arena` with real jobs and real processes of bots; also at a terminal, where it is killed and interrupted."""
 
 import json
 import os
@@ -12,25 +12,38 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
+from click.testing import Result
 
 from service.audit.verify import verify
 from service.games.registry import GAMES
-from service.ops.cli import main
+from tests import command_line
+from tests.length import LONG
 from tests.serving import ROOT
 from tests.verifier.verdicts import verdicts
 from tests.waiting import until
 
 SEED = bytes(range(32)).hex()
 BAD = "tests.service.local_arena.bad_bots"
+DEALS = 2 if LONG else 1
+"""How many deals of each game are exported and verified."""
+ENDS = [
+    ("holds", signal.SIGINT),
+    ("stops", signal.SIGTERM),
+    ("holds", signal.SIGKILL),
+    ("stops", signal.SIGINT),
+    ("holds", signal.SIGTERM),
+    ("stops", signal.SIGKILL),
+]
+"""Bots and the signals that end their runs."""
 
 
 def command(*words: object) -> list[str]:
     return [sys.executable, "-m", "service.ops.cli", "arena", *map(str, words)]
 
 
-def run(*words: object) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(command(*words), cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
+def run(*words: object) -> Result:
+    """The result of a run in this process, whose jobs are processes."""
+    return command_line.run("arena", *words)
 
 
 def result(file: Path) -> dict[str, Any]:
@@ -53,12 +66,12 @@ def test_the_same_seed_gives_the_same_result_with_any_number_of_jobs_and_after_a
         "treachery=true",
     )
     results = []
-    for number, jobs in enumerate((1, 2, 2)):
+    for number, jobs in enumerate((1, 2)):
         file = tmp_path / f"{number}.json"
         done = run(*words, "--matches", 17, "--jobs", jobs, "--json", file)
-        assert done.returncode == 0, done.stderr
+        assert done.exit_code == 0, done.stderr
         results.append(result(file))
-    assert results[0] == results[1] == results[2]
+    assert results[0] == results[1]
     assert (results[0]["deals"], results[0]["matches"]) == (6, 18)
     assert results[0]["contest"]["options"]["treachery"] is True
     crashes = {bot["bot"]: bot["failures"] for bot in results[0]["bots"]}
@@ -74,31 +87,44 @@ def test_the_same_seed_gives_the_same_result_with_any_number_of_jobs_and_after_a
     lines = journal.read_bytes().splitlines(keepends=True)[:4]
     journal.write_bytes(b"".join(lines) + b'{"type":"deal","num')
     done = run(*words[:3], *words[5:], "--matches", 17, "--jobs", 2, "--resume", journal, "--json", file)
-    assert done.returncode == 0, done.stderr
+    assert done.exit_code == 0, done.stderr
     assert result(file) == results[0]
     assert journal.read_bytes().splitlines(keepends=True)[:4] == lines
     assert journal.read_bytes().count(b"\n") == 7
 
 
+@pytest.mark.long
 def test_every_exported_match_is_verified(tmp_path: Path) -> None:
     for game in ("ape_town", "four_monkeys"):
         folder = tmp_path / game
         bots = f"random,{BAD}:hangs,{BAD}:unknown"
         done = run(
-            game, "--bots", bots, "--matches", 6, "--jobs", 2, "--limit-ms", 300, "--export", folder, "--seed", SEED
+            game,
+            "--bots",
+            bots,
+            "--matches",
+            DEALS * 3,
+            "--jobs",
+            2,
+            "--limit-ms",
+            300,
+            "--export",
+            folder,
+            "--seed",
+            SEED,
         )
-        assert done.returncode == 0, done.stderr
+        assert done.exit_code == 0, done.stderr
         files = sorted(folder.glob("*.ndjson"))
         assert [file.name for file in files] == [
-            f"00000{deal}-{rotation}.ndjson" for deal in (0, 1) for rotation in range(3)
+            f"00000{deal}-{rotation}.ndjson" for deal in range(DEALS) for rotation in range(3)
         ]
         lines = {file.name: tuple(file.read_bytes().splitlines()) for file in files}
         assert verdicts(lines, tmp_path) == dict.fromkeys(lines)
         for file in files:
             verify(lines[file.name], GAMES)
-        checked = CliRunner().invoke(main, ["verify", str(folder)])
+        checked = command_line.run("verify", folder)
         assert checked.output.count("chain, draws, effects, actions, outcome hold.") == len(files)
-        assert checked.output.endswith("All 6 files hold.\n")
+        assert checked.output.endswith(f"All {DEALS * 3} files hold.\n")
         holders = [
             [json.loads(line)["data"]["player"] for line in lines[f"000000-{rotation}.ndjson"][2:5]]
             for rotation in range(3)
@@ -109,14 +135,14 @@ def test_every_exported_match_is_verified(tmp_path: Path) -> None:
 def test_a_folder_of_match_files_belongs_to_one_contest(tmp_path: Path) -> None:
     folder = tmp_path / "files"
     words = ("ape_town", "--bots", "greedy,random", "--export", folder, "--seed")
-    assert run(*words, SEED, "--matches", 2).returncode == 0
-    assert run(*words, SEED, "--matches", 4).returncode == 0
+    assert run(*words, SEED, "--matches", 2).exit_code == 0
+    assert run(*words, SEED, "--matches", 4).exit_code == 0
     before = {file.name: file.read_bytes() for file in folder.iterdir()}
     assert len(before) == 5
     other = run(*words, "00" * 32, "--matches", 2)
-    assert (other.returncode, f"has the matches of another contest, with seed {SEED}" in other.stderr) == (2, True)
+    assert (other.exit_code, f"has the matches of another contest, with seed {SEED}" in other.stderr) == (2, True)
     full = run("ape_town", "--bots", "greedy,random", "--export", tmp_path, "--matches", 2)
-    assert (full.returncode, "has files of something else" in full.stderr) == (2, True)
+    assert (full.exit_code, "has files of something else" in full.stderr) == (2, True)
     assert {file.name: file.read_bytes() for file in folder.iterdir()} == before
 
 
@@ -125,7 +151,7 @@ def test_a_sequential_test_stops_by_itself(tmp_path: Path) -> None:
     done = run(
         "ape_town", "--bots", "greedy,random", "--sprt", "0,100", "--seed", SEED, "--json", file, "--plot", drawn
     )
-    assert done.returncode == 0, done.stderr
+    assert done.exit_code == 0, done.stderr
     assert "\nAccepted: greedy is stronger than random.\n" in done.stdout
     found = result(file)
     assert (found["sprt"]["verdict"], found["end"]) == ("elo1", "verdict")
@@ -135,7 +161,7 @@ def test_a_sequential_test_stops_by_itself(tmp_path: Path) -> None:
     limited = run(
         "ape_town", "--bots", "random,greedy", "--sprt", "0,100", "--matches", 2, "--seed", SEED, "--json", file
     )
-    assert (limited.returncode, "\nUndecided after 2 matches: play more of them.\n" in limited.stdout) == (0, True)
+    assert (limited.exit_code, "\nUndecided after 2 matches: play more of them.\n" in limited.stdout) == (0, True)
     assert (result(file)["sprt"]["verdict"], result(file)["end"]) == ("undecided", "matches")
 
 
@@ -207,12 +233,12 @@ def test_a_bot_whose_files_changed_is_not_resumed_or_exported_with_the_old_one(t
     words = ("ape_town", "--bots", f"{bot}/mine:play,random", "--matches", 4, "--seed", SEED)
     kept = ("--resume", journal), ("--export", folder)
     for more in kept:
-        assert run(*words, *more).returncode == 0
-        assert run(*words, *more).returncode == 0, "nothing has changed"
+        assert run(*words, *more).exit_code == 0
+        assert run(*words, *more).exit_code == 0, "nothing has changed"
     (bot / "choice.py").write_text("def choice(task, rng):\n    return task.legal_actions[-1]\n")
     for more in kept:
         refused = run(*words, *more)
-        assert refused.returncode == 2
+        assert refused.exit_code == 2
         assert f"another version of {bot}/mine:play, whose files have changed since" in refused.stderr
 
 
@@ -222,7 +248,7 @@ def test_two_names_of_the_same_files_cause_a_warning(tmp_path: Path) -> None:
         (tmp_path / name / "mine.py").write_text("def play(task, rng):\n    return task.legal_actions[0]\n")
     names = [f"{tmp_path}/{name}/mine:play" for name in ("new", "old")]
     done = run("ape_town", "--bots", ",".join(names), "--matches", 2)
-    assert done.returncode == 0
+    assert done.exit_code == 0
     assert done.stderr.startswith(f"Warning: {names[0]} and {names[1]} are the same files. ")
 
 
@@ -232,8 +258,8 @@ def processes_of(bot: str) -> list[str]:
     return [line for line in found.splitlines() if "service.arena.bot_process" in line and line.endswith(bot)]
 
 
-@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
-@pytest.mark.parametrize("bot", ["holds", "stops"])
+@pytest.mark.long
+@pytest.mark.parametrize(("bot", "end"), ENDS if LONG else ENDS[:3])
 def test_however_a_run_ends_it_leaves_no_process(bot: str, end: signal.Signals, tmp_path: Path) -> None:
     # A name that no other run of this test has.
     (tmp_path / f"of_{tmp_path.name}.py").write_text(f"from {BAD} import {bot} as play\n")
@@ -248,17 +274,17 @@ def test_however_a_run_ends_it_leaves_no_process(bot: str, end: signal.Signals, 
 
 def test_a_match_file_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     words = ("ape_town", "--bots", "greedy,random", "--matches", 2, "--export", tmp_path, "--seed", SEED)
-    assert run(*words).returncode == 0
+    assert run(*words).exit_code == 0
     (tmp_path / "000000-0.part").mkdir()
     done = run(*words)
-    assert (done.returncode, done.stderr) == (1, f"Error: {tmp_path}/000000-0.part: Is a directory\n")
+    assert (done.exit_code, done.stderr) == (1, f"Error: {tmp_path}/000000-0.part: Is a directory\n")
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
 @pytest.mark.parametrize("option", ["--json", "--plot"])
 def test_a_result_that_cannot_be_written_is_named_and_the_run_can_be_repeated(option: str) -> None:
     done = run("ape_town", "--bots", "greedy,random", "--matches", 2, option, "/dev/full", "--seed", SEED)
-    assert (done.returncode, done.stderr) == (1, "Error: /dev/full: No space left on device\n")
+    assert (done.exit_code, done.stderr) == (1, "Error: /dev/full: No space left on device\n")
     assert f"Seed: {SEED}\n" in done.stdout
 
 
@@ -266,7 +292,7 @@ def test_paths_that_are_not_utf8_are_used_as_they_are(tmp_path: Path) -> None:
     folder, log = (Path(os.fsdecode(os.fsencode(tmp_path / name) + b"\xff")) for name in ("files", "log"))
     bots = f"random,{BAD}:honest"
     done = run("ape_town", "--bots", bots, "--matches", 2, "--export", folder, "--bot-log", log)
-    assert done.returncode == 0, done.stderr
+    assert done.exit_code == 0, done.stderr
     assert sorted(file.name for file in folder.glob("*.ndjson")) == ["000000-0.ndjson", "000000-1.ndjson"]
     assert "a bot may print" in log.read_text()
 
@@ -314,5 +340,5 @@ def test_paths_that_are_not_utf8_are_used_as_they_are(tmp_path: Path) -> None:
     ],
 )
 def test_wrong_arguments_are_reported_with_advice(words: tuple[object, ...], code: int, fault: str) -> None:
-    done = CliRunner().invoke(main, ["arena", *map(str, words)])
+    done = run(*words)
     assert (done.exit_code, fault in done.output, done.stdout) == (code, True, ""), done.output
