@@ -66,7 +66,7 @@ ROWS: Final = (
         (
             f"{_LOG}::test_row_04_a_log_that_comes_back_empty_is_not_served",
             "tests/service/adapters/test_store.py::test_a_server_that_restarts_without_data_gets_no_command",
-            "tests/service/ops/test_serve.py::test_a_data_folder_in_use_and_an_emptied_store_are_refused",
+            "tests/service/ops/test_serve.py::test_a_log_that_lost_its_end_is_not_served_and_a_check_reports_what_is_missing",
         ),
     ),
     Row(

@@ -23,14 +23,20 @@ from service.container import Service, build
 from service.match.model import Match
 from service.match.new_match import NewMatch
 from service.ops import maintenance
-from service.settings import read
+from service.ops.serve import CannotServe, run_workers
+from service.ops.serve import serve as serve_here
+from service.settings import BadSetting, read
 from service.usecases.match_lifecycle import create
+from tests import command_line
 from tests.ports import free_port
 from tests.serving import COMMAND, ROOT, Serving, began, command, serving
 from tests.waiting import in_time, until
 
 TIMEOUT_S = 60
 """For steps without a time limit of their own, on a busy machine."""
+
+FEWEST = {"MOONSTONE_API_WORKERS": "1"}
+"""Settings for the fewest processes: each takes more than half a second of processor time to start."""
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 
@@ -57,7 +63,7 @@ def serve(tmp_path: Path) -> Iterator[Callable[[], Serving]]:
     with ExitStack() as stack:
 
         def start() -> Serving:
-            started.append(stack.enter_context(serving(tmp_path)))
+            started.append(stack.enter_context(serving(tmp_path, **FEWEST)))
             return started[-1]
 
         yield start
@@ -66,9 +72,14 @@ def serve(tmp_path: Path) -> Iterator[Callable[[], Serving]]:
 
 
 @pytest.fixture(scope="module")
-def shared_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+def shared_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("shared_service")
+
+
+@pytest.fixture(scope="module")
+def shared_service(shared_folder: Path) -> Iterator[Serving]:
     """A service that is shared by the tests that do not damage it."""
-    with serving(tmp_path_factory.mktemp("shared_service")) as running:
+    with serving(shared_folder) as running:
         yield running
 
 
@@ -96,7 +107,7 @@ def test_a_killed_supervisor_leaves_no_process_and_the_next_one_finds_every_matc
     done, match = bots(service), bots(service)
     until(lambda: played(service, done), TIMEOUT_S, "the bots play")
     children = set(first.processes())
-    assert len(children) >= 7  # two servers, two workers, gunicorn and its two
+    assert len(children) == 8  # two servers, gunicorn and its worker, two workers for people, one for bots, and the calls
     service.close()
     first.process.kill()
     until(lambda: have_ended(children), TIMEOUT_S, "every process ends")
@@ -154,14 +165,17 @@ def refused(*arguments: str, **environ: str) -> str:
     return done.stderr
 
 
-def test_a_data_folder_in_use_and_an_emptied_store_are_refused(serve: Callable[[], Serving], tmp_path: Path) -> None:
-    data = tmp_path / "data"
-    running = serve()
-    assert "is in use by another `moonstone serve`" in refused("serve", "--port", "0", "--data-dir", str(data))
-    running.process.terminate()
-    assert running.process.wait(TIMEOUT_S) == 0
-    shutil.rmtree(data / "log" / "appendonlydir")
-    assert "the log's server is empty" in refused("serve", "--port", "0", "--data-dir", str(data))
+def test_a_data_folder_in_use_is_refused(shared_service: Serving, shared_folder: Path) -> None:
+    refusal = refused("serve", "--port", "0", "--data-dir", str(shared_folder / "data"))
+    assert "is in use by another `moonstone serve`" in refusal
+    assert shared_service.process.poll() is None
+
+
+def not_served(data: Path) -> str:
+    """Why a data folder is not served."""
+    with pytest.raises(CannotServe) as refusal:
+        serve_here({**os.environ, "MOONSTONE_PORT": "0", "MOONSTONE_DATA_DIR": str(data)}, print)
+    return str(refusal.value)
 
 
 def test_a_log_that_lost_its_end_is_not_served_and_a_check_reports_what_is_missing(
@@ -186,7 +200,7 @@ def test_a_log_that_lost_its_end_is_not_served_and_a_check_reports_what_is_missi
         while at < size * 2 // 3:
             at = _after_unit(content, at, size)
         content.resize(at)
-    refusal = refused("serve", "--port", "0", "--data-dir", str(data))
+    refusal = not_served(data)
     assert re.search(r"the log has lost data that it had at 20\S+Z \(version \d+ of match \w+\)", refusal)
     assert f"`moonstone restore`; or, to continue with what is left, remove {data}/heads.db" in refusal
     messages.clear()
@@ -198,9 +212,14 @@ def test_a_log_that_lost_its_end_is_not_served_and_a_check_reports_what_is_missi
     assert compared.endswith("2 faults")
 
     (data / "heads.db").unlink()
-    service = service_of(serve())
+    second = serve()
+    service = service_of(second)
     until(lambda: played(service, match), TIMEOUT_S, "the match is played on from where it is")
     service.close()
+    second.process.terminate()
+    assert second.process.wait(TIMEOUT_S) == 0
+    shutil.rmtree(data / "log" / "appendonlydir")
+    assert "the log's server is empty" in not_served(data)
 
 
 def test_faults_that_an_operator_can_fix_are_reported_in_a_sentence(tmp_path: Path) -> None:
@@ -208,11 +227,13 @@ def test_faults_that_an_operator_can_fix_are_reported_in_a_sentence(tmp_path: Pa
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
-        port = str(taken.getsockname()[1])
-        assert f"cannot listen on 127.0.0.1:{port} (Address already in use)" in refused("serve", "--port", port, *data)
+        port = taken.getsockname()[1]
+        with pytest.raises(CannotServe, match=rf"cannot listen on 127.0.0.1:{port} \(Address already in use\)"):
+            serve_here({"MOONSTONE_PORT": f"{port}", "MOONSTONE_DATA_DIR": str(tmp_path)}, print)
     assert "MOONSTONE_PORT must be a whole number" in refused("serve", "--port", "http", *data)
-    assert "MOONSTONE_LOG_URL must name a server" in refused("workers", *data)
-    assert "MOONSTONE_WORKERS must be" in refused("api", *data, MOONSTONE_WORKERS="0")
+    assert "MOONSTONE_LOG_URL must name a server" in command_line.run("api", *data).stderr
+    with pytest.raises(BadSetting, match="MOONSTONE_WORKERS must be"):
+        run_workers({"MOONSTONE_WORKERS": "0"})
     unreachable_url = "redis://me:secret@127.0.0.1:1/0"
     output = refused("workers", *data, MOONSTONE_LOG_URL=unreachable_url, MOONSTONE_QUEUE_URL=unreachable_url)
     assert "the log at 127.0.0.1:1 is not available: unavailable" in output
