@@ -2,19 +2,23 @@
 
 import time
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Final, TypeVar
 
 T = TypeVar("T")
 
+FIRST_PAUSE_S: Final = 0.005
+LONGEST_PAUSE_S: Final = 0.05
+
 
 def until(found: Callable[[], T | None], seconds: float, what: str) -> T:
-    """The first true result of `found`; fails after this many seconds."""
-    deadline = time.monotonic() + seconds
+    """The first true result of `found`; fails after this many seconds. The pauses grow, because most conditions cost time to look at."""
+    deadline, pause_s = time.monotonic() + seconds, FIRST_PAUSE_S
     while time.monotonic() < deadline:
         answer = found()
         if answer:
             return answer
-        time.sleep(0.01)
+        time.sleep(pause_s)
+        pause_s = min(1.5 * pause_s, LONGEST_PAUSE_S)
     raise AssertionError(f"{what}: not within {seconds} s")
 
 

@@ -47,6 +47,7 @@ def alone(log: Valkey, queue: Valkey, folder: Path, **more: str) -> Iterator[Alo
         "MOONSTONE_QUEUE_URL": queue.url,
         "MOONSTONE_DATA_DIR": str(folder),
         "MOONSTONE_PORT": str(port),
+        "MOONSTONE_API_WORKERS": "1",
         **more,
     }
     with subprocess.Popen([sys.executable, "-m", "api"], env=os.environ | environ, cwd=ROOT) as process:

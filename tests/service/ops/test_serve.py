@@ -107,7 +107,9 @@ def test_a_killed_supervisor_leaves_no_process_and_the_next_one_finds_every_matc
     done, match = bots(service), bots(service)
     until(lambda: played(service, done), TIMEOUT_S, "the bots play")
     children = set(first.processes())
-    assert len(children) == 8  # two servers, gunicorn and its worker, two workers for people, one for bots, and the calls
+    assert (
+        len(children) == 8
+    )  # two servers, gunicorn and its worker, two workers for people, one for bots, and the calls
     service.close()
     first.process.kill()
     until(lambda: have_ended(children), TIMEOUT_S, "every process ends")
