@@ -42,8 +42,18 @@ def types(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
-def check(types: Path, **programs: str) -> dict[str, list[str]]:
-    """The errors of each program, as `<line> <code>`."""
+@pytest.fixture(scope="module")
+def errors(types: Path) -> dict[str, list[str]]:
+    """The errors of each program, as `<line> <code>`. All are compiled at once, because each run reads all types anew."""
+    player, client = ((HERE / f"{name}.ts").read_text(encoding="utf-8") for name in ("player", "client"))
+    programs = {
+        "player": player,
+        "wrong_player": player.replace('"bid"', '"bit"'),
+        "client": client,
+        "wrong_client": EXPECTED_ERROR.sub("//", client),
+        "examples": program_of(examples()),
+        **{game: program_of(answers_of_match(game)) for game in GAMES},
+    }
     paths = {name: types.parent / f"{name}.ts" for name in programs}
     for name, program in programs.items():
         paths[name].write_text(program, encoding="utf-8")
@@ -55,19 +65,16 @@ def check(types: Path, **programs: str) -> dict[str, list[str]]:
     return found
 
 
-def test_a_correct_program_compiles_and_a_wrong_one_does_not(types: Path) -> None:
-    program = (HERE / "player.ts").read_text(encoding="utf-8")
-    found = check(types, right=program, wrong=program.replace('"bid"', '"bit"'))
-    assert found["right"] == []
-    assert found["wrong"] != []
+def test_a_correct_program_compiles_and_a_wrong_one_does_not(errors: dict[str, list[str]]) -> None:
+    assert errors["player"] == []
+    assert errors["wrong_player"] != []
 
 
-def test_ordinary_client_code_compiles_and_mistakes_in_it_do_not(types: Path) -> None:
-    program = (HERE / "client.ts").read_text(encoding="utf-8")
-    mistakes = [number for number, line in enumerate(program.splitlines(), 2) if EXPECTED_ERROR.search(line)]
-    errors = check(types, right=program, wrong=EXPECTED_ERROR.sub("//", program))
-    assert errors["right"] == []
-    found = errors["wrong"]
+def test_ordinary_client_code_compiles_and_mistakes_in_it_do_not(errors: dict[str, list[str]]) -> None:
+    lines = (HERE / "client.ts").read_text(encoding="utf-8").splitlines()
+    mistakes = [number for number, line in enumerate(lines, 2) if EXPECTED_ERROR.search(line)]
+    assert errors["client"] == []
+    found = errors["wrong_client"]
     assert [int(line.split()[0]) for line in found] == mistakes
     # Wrong types, missing and unknown members, and values that may be undefined; no syntax errors.
     assert {line.split()[1] for line in found} == {"TS2322", "TS2741", "TS2353", "TS2339", "TS18048"}
@@ -99,10 +106,9 @@ def examples() -> Iterator[tuple[str, object]]:
         yield 'Schemas["Problem"]', example["value"]
 
 
-def test_every_example_has_its_type(types: Path) -> None:
-    found = list(examples())
-    assert len(found) > len(reference()["paths"])
-    assert check(types, examples=program_of(iter(found))) == {"examples": []}
+def test_every_example_has_its_type(errors: dict[str, list[str]]) -> None:
+    assert len([*examples()]) > len(reference()["paths"])
+    assert errors["examples"] == []
 
 
 def answers_of_match(game: str) -> Iterator[tuple[str, object]]:
@@ -136,5 +142,6 @@ def answers_of_match(game: str) -> Iterator[tuple[str, object]]:
             yield 'Schemas["SeenEvent"]', event
 
 
-def test_all_answers_about_a_match_have_their_types(types: Path) -> None:
-    assert check(types, **{game: program_of(answers_of_match(game)) for game in GAMES}) == {game: [] for game in GAMES}
+@pytest.mark.parametrize("game", GAMES)
+def test_all_answers_about_a_match_have_their_types(errors: dict[str, list[str]], game: str) -> None:
+    assert errors[game] == []
