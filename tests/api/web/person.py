@@ -1,6 +1,7 @@
 """People at browsers of their own, who see and click what the web client shows."""
 
 import itertools
+import json
 import re
 from collections.abc import Callable
 from typing import Any, Final
@@ -150,6 +151,14 @@ class People:
         )
         self._contexts.append(context)
         return Person(context, self.url, name, self.faults)
+
+    def known(self, name: str, **profile: Any) -> Person:
+        """A person whose browser has the token of an account: the sign-up on a page takes as long as most tests."""
+        made = httpx.post(f"{self.url}/v1/players", json={"name": name}, timeout=30).raise_for_status().json()
+        player = made["player"]
+        session = json.dumps({"token": made["token"], "player": player, "made_at": player["created_at"]})
+        stored = {"origin": self.url, "localStorage": [{"name": "moonstone.session", "value": session}]}
+        return self.person(name, storage_state={"cookies": [], "origins": [stored]}, **profile)
 
     def get(self, path: str, token: str | None = None) -> Any:
         headers = {"Authorization": f"Bearer {token}"} if token else {}

@@ -144,7 +144,7 @@ def _tab_to(page: Page, selector: str) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("language", ["de-AT", "en-GB"] if LONG else ["de-AT"])
 def test_a_phone_of_360_pixels_scrolls_only_downwards(people: People, language: str) -> None:
-    person = people.person("Ada", locale=language, viewport={"width": 360, "height": 740}, has_touch=True)
+    person = people.known("Ada", locale=language, viewport={"width": 360, "height": 740}, has_touch=True)
     page = person.page
     person.visit()
     expect(page.locator(".game").first).to_be_visible()
@@ -160,7 +160,7 @@ def test_a_phone_of_360_pixels_scrolls_only_downwards(people: People, language: 
 
 
 def test_the_language_is_that_of_the_browser_and_can_be_changed(people: People) -> None:
-    person = people.person("Ada", locale="de-DE")
+    person = people.known("Ada", locale="de-DE")
     page = person.page
     _at_the_table(person)
     expect(page.locator("html")).to_have_attribute("lang", "de")
@@ -173,7 +173,7 @@ def test_the_language_is_that_of_the_browser_and_can_be_changed(people: People) 
 
 
 def test_what_happened_is_read_out_politely(people: People) -> None:
-    person = people.person("Ada")
+    person = people.known("Ada")
     _at_the_table(person)
     region = person.page.locator("[aria-live=polite]")
     expect(region).to_have_text("")

@@ -20,13 +20,12 @@ FIRST_PICTURE_MS: Final = 1000
 def _against_a_bot(person: Person, game: str) -> Page:
     person.visit()
     person.page.locator(".game", has_text=game).get_by_role("button", name="Play against bots").click()
-    person.give_name()
     expect(person.page.locator(OPEN).first).to_be_visible(timeout=20_000)
     return person.page
 
 
 def test_a_click_on_the_board_narrows_to_one_sentence_and_a_second_one_confirms(people: People) -> None:
-    page = _against_a_bot(people.person("Ada"), "Ape Town")
+    page = _against_a_bot(people.known("Ada"), "Ape Town")
     sentence = page.locator(OPEN).first.inner_text()
     segment = re.findall(r"\d+", sentence)[0]
     page.locator(f"#segment-{segment}").click()
@@ -36,7 +35,7 @@ def test_a_click_on_the_board_narrows_to_one_sentence_and_a_second_one_confirms(
 
 
 def test_a_pattern_is_filled_on_the_board_before_it_is_confirmed(people: People) -> None:
-    page = _against_a_bot(people.person("Ada"), "4 Monkeys")
+    page = _against_a_bot(people.known("Ada"), "4 Monkeys")
     cards = page.locator(".picture .fits[data-cards]")
     expect(cards).to_have_count(5)
     cards.nth(0).click()
@@ -51,7 +50,7 @@ def test_a_pattern_is_filled_on_the_board_before_it_is_confirmed(people: People)
 
 
 def test_a_sentence_lights_up_what_it_touches(people: People) -> None:
-    page = _against_a_bot(people.person("Ada"), "Ape Town")
+    page = _against_a_bot(people.known("Ada"), "Ape Town")
     expect(page.locator(".picture .lit")).to_have_count(0)
     page.locator(OPEN).nth(1).focus()
     segment = re.findall(r"\d+", page.locator(OPEN).nth(1).inner_text())[0]
@@ -59,7 +58,7 @@ def test_a_sentence_lights_up_what_it_touches(people: People) -> None:
 
 
 def test_of_a_picked_row_and_column_only_their_place_is_lit_and_the_chips_name_them(people: People) -> None:
-    page = _against_a_bot(people.person("Ada"), "Monsters on the Moon")
+    page = _against_a_bot(people.known("Ada"), "Monsters on the Moon")
     page.locator(OPEN).first.click()
     page.locator(".picture [data-y] > .fits[data-x]").first.click()
     expect(page.locator(".chips .chip")).to_have_text([re.compile(r"^[xy] -?\d+×$")] * 2)
@@ -68,13 +67,13 @@ def test_of_a_picked_row_and_column_only_their_place_is_lit_and_the_chips_name_t
 
 
 def test_a_newcomer_reads_where_to_choose_and_how_long_there_is_time(people: People) -> None:
-    page = _against_a_bot(people.person("Ada"), "Ape Town")
+    page = _against_a_bot(people.known("Ada"), "Ape Town")
     expect(page.locator(".actions")).to_contain_text("Choose on the table, or here:")
     expect(page.locator(".actions .clock")).to_have_text("6 days 23 h")
 
 
 def test_the_keyboard_stays_at_the_actions_when_its_sentence_is_gone(people: People) -> None:
-    page = _against_a_bot(people.person("Ada"), "Ape Town")
+    page = _against_a_bot(people.known("Ada"), "Ape Town")
     page.locator(OPEN).first.focus()
     for step in ("Put the tile on a free field.", "Take a tile of the display."):
         page.keyboard.press("Enter")
@@ -86,7 +85,7 @@ def test_the_keyboard_stays_at_the_actions_when_its_sentence_is_gone(people: Peo
 
 
 def test_one_click_too_many_on_things_that_are_counted_sends_nothing(people: People) -> None:
-    page = _against_a_bot(people.person("Ada"), "4 Monkeys")
+    page = _against_a_bot(people.known("Ada"), "4 Monkeys")
     sent: list[str] = []
     page.on("request", lambda request: sent.append(request.url) if request.url.endswith("/actions") else None)
     page.locator(".picture .fits[data-combo]").first.click()
@@ -135,7 +134,7 @@ def test_picks_narrow_a_legal_list(people: People) -> None:
 
 @pytest.mark.long
 def test_an_action_in_real_time_is_echoed_at_once(people: People) -> None:
-    page = _against_a_bot(people.person("Ada"), "4 Monkeys")
+    page = _against_a_bot(people.known("Ada"), "4 Monkeys")
     spent = []
     for _ in range(8 if LONG else 3):
         expect(page.locator(OPEN).first).to_be_visible()
@@ -153,7 +152,7 @@ def test_an_action_in_real_time_is_echoed_at_once(people: People) -> None:
 
 
 def test_the_first_picture_is_there_within_a_second(people: People) -> None:
-    ada, ben = people.person("Ada"), people.person("Ben")
+    ada, ben = people.known("Ada"), people.person("Ben")
     _against_a_bot(ada, "Ape Town")
     ada.visit("new")
     match = ada.create("Ape Town", 2, bots=1)

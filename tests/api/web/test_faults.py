@@ -32,12 +32,8 @@ def _version(page: Page) -> int:
 
 
 def test_without_a_network_the_page_says_so_and_goes_on_where_it_was(people: People) -> None:
-    ada, ben = people.person("Ada"), people.person("Ben")
-    ada.visit()
-    ada.sign_up()
+    ada, ben = people.known("Ada"), people.known("Ben")
     match = ada.create("Ape Town", 2)
-    ben.visit()
-    ben.sign_up()
     ben.join(match)
     expect(ada.page.locator("#seats")).to_be_visible()
     ada.context.set_offline(offline=True)
@@ -62,7 +58,7 @@ def _play_or_let_the_other_play(people: People, person: Person, match: str) -> N
 
 
 def test_an_action_sent_without_a_network_is_applied_once_when_it_is_back(people: People) -> None:
-    ada = people.person("Ada")
+    ada = people.known("Ada")
     match = _against_a_bot(ada)
     before = people.get(f"/v1/matches/{match}", ada.token)["version"]
     ada.context.set_offline(offline=True)
@@ -74,7 +70,7 @@ def test_an_action_sent_without_a_network_is_applied_once_when_it_is_back(people
 
 
 def test_two_tabs_of_one_person_show_the_same(people: People) -> None:
-    ada = people.person("Ada")
+    ada = people.known("Ada")
     match = _against_a_bot(ada)
     other = ada.open_tab()
     other.goto(f"{ada.url}/#/match/{match}")
@@ -86,7 +82,7 @@ def test_two_tabs_of_one_person_show_the_same(people: People) -> None:
 
 
 def test_an_action_that_came_too_late_is_explained_and_the_page_is_read_again(people: People) -> None:
-    ada = people.person("Ada")
+    ada = people.known("Ada")
     match = _against_a_bot(ada)
     seen = people.get(f"/v1/matches/{match}/legal-actions", ada.token)
 
@@ -113,7 +109,7 @@ def _act(people: People, match: str, token: str, action: object) -> None:
 
 
 def test_a_revoked_token_signs_every_tab_out(people: People) -> None:
-    ada = people.person("Ada")
+    ada = people.known("Ada")
     _against_a_bot(ada)
     other = ada.open_tab()
     other.goto(ada.url)
@@ -151,9 +147,7 @@ def test_a_hostile_name_is_only_text(people: People) -> None:
 
 
 def test_a_private_match_is_joined_by_its_link(people: People) -> None:
-    ada, ben, cleo = people.person("Ada"), people.person("Ben"), people.person("Cleo")
-    ada.visit()
-    ada.sign_up()
+    ada, ben, cleo = people.known("Ada"), people.person("Ben"), people.person("Cleo")
     match = ada.create("Ape Town", 2, options=lambda page: page.get_by_label("Private").check())
     link = ada.page.get_by_label("This match is private").input_value()
     assert "?code=" in link
@@ -169,7 +163,7 @@ def test_a_private_match_is_joined_by_its_link(people: People) -> None:
 
 
 def test_the_page_cannot_make_markup_or_code_of_a_string(people: People) -> None:
-    ada = people.person("Ada")
+    ada = people.known("Ada")
     _against_a_bot(ada)
     for attempt in (
         "document.body.innerHTML = '<b>'",
@@ -231,7 +225,7 @@ def test_no_text_of_an_address_leads_a_request_elsewhere_or_becomes_a_heading(pe
 
 
 def test_a_hidden_tab_closes_its_stream_and_goes_on_when_it_is_looked_at(people: People) -> None:
-    ada = people.person("Ada")
+    ada = people.known("Ada")
     ada.page.clock.install()
     match = _against_a_bot(ada)
     before = _version(ada.page)
@@ -255,7 +249,7 @@ def _look_away(page: Page, *, hidden: bool) -> None:
 
 
 def test_a_store_that_lost_what_was_seen_is_reported_and_the_match_is_read_anew(people: People) -> None:
-    ada = people.person("Ada")
+    ada = people.known("Ada")
     match = _against_a_bot(ada)
     lost = re.compile(f"/{match}/events.*&head=")
     wrong = "0" * 16

@@ -11,20 +11,13 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from service.match import events
-from tests.api.web.person import People, Person
+from tests.api.web.person import People
 
 GAME: Final = "Ape Town"
 
 
-def _known(people: People, name: str) -> Person:
-    person = people.person(name)
-    person.visit()
-    person.sign_up()
-    return person
-
-
 def test_a_match_that_waits_is_found_filtered_and_joined(people: People) -> None:
-    ada, ben = _known(people, "Ada"), _known(people, "Ben")
+    ada, ben = people.known("Ada"), people.known("Ben")
     match = ada.create(GAME, 3)
     row = ben.page.locator(f'#open-matches ~ .matches a[href="#/match/{match}"]')
     ben.visit()
@@ -48,7 +41,7 @@ def test_a_match_that_waits_is_found_filtered_and_joined(people: People) -> None
 
 
 def test_the_creator_fills_and_frees_seats_by_click(people: People) -> None:
-    ada = _known(people, "Ada")
+    ada = people.known("Ada")
     ada.create(GAME, 3)
     ada.page.get_by_role("button", name="Add greedy").first.click()
     seat = ada.page.locator(".seat", has=ada.page.locator(".name", has_text="greedy"))
@@ -64,7 +57,7 @@ def test_the_creator_fills_and_frees_seats_by_click(people: People) -> None:
 
 def test_a_hosted_bot_is_given_a_seat_by_whom_its_owner_allows(people: People) -> None:
     owner = httpx.post(f"{people.url}/v1/players", json={"name": "Ada"}, timeout=30).json()["token"]
-    ben = _known(people, "Ben")
+    ben = people.known("Ben")
     for name, seating in (("Open", "everyone"), ("Own", "owner")):
         httpx.post(
             f"{people.url}/v1/me/bots",
@@ -90,7 +83,7 @@ def _seat(page: Page, bot: str) -> None:
 
 
 def test_a_running_match_is_watched_without_an_account(people: People) -> None:
-    ada, wanda = _known(people, "Ada"), people.person("Wanda")
+    ada, wanda = people.known("Ada"), people.person("Wanda")
     match = ada.create(GAME, 2, bots=1)
     wanda.visit()
     wanda.page.locator(f'#running-matches ~ .matches a[href="#/match/{match}"]').click()
@@ -100,7 +93,7 @@ def test_a_running_match_is_watched_without_an_account(people: People) -> None:
 
 
 def test_a_running_match_of_the_player_is_listed_once(people: People) -> None:
-    ada = _known(people, "Ada")
+    ada = people.known("Ada")
     match = ada.create(GAME, 2, bots=1)
     ada.visit()
     expect(ada.page.locator("#running-matches ~ .matches, #running-matches ~ p").first).to_be_attached()
@@ -109,7 +102,7 @@ def test_a_running_match_of_the_player_is_listed_once(people: People) -> None:
 
 
 def test_a_list_has_more_while_the_api_has_even_if_all_of_a_page_is_listed_elsewhere(people: People) -> None:
-    ada = _known(people, "Ada")
+    ada = people.known("Ada")
     match = ada.create(GAME, 2, bots=1)
 
     def with_next(route: Route) -> None:
@@ -129,7 +122,7 @@ def test_a_list_has_more_while_the_api_has_even_if_all_of_a_page_is_listed_elsew
 
 
 def test_a_next_page_is_read_once_and_not_shown_with_other_filters(people: People) -> None:
-    ada, wanda = _known(people, "Ada"), people.person("Wanda")
+    ada, wanda = people.known("Ada"), people.person("Wanda")
     match = people.get(f"/v1/matches/{ada.create(GAME, 2)}")
     held: list[Route] = []
 
@@ -159,12 +152,13 @@ def test_a_next_page_is_read_once_and_not_shown_with_other_filters(people: Peopl
 
 
 def test_a_player_has_no_matches_only_once_they_were_read(people: People) -> None:
-    ada = _known(people, "Ada")
+    ada = people.known("Ada")
     held: list[Route] = []
 
     def hold(route: Route) -> None:
         held.append(route)
 
+    ada.visit()
     ada.page.route(re.compile("/v1/players/.*/matches"), hold)
     with ada.page.expect_request(re.compile("/v1/players/.*/matches")):
         ada.visit(f"player/{people.get('/v1/me', ada.token)['id']}")
@@ -175,7 +169,7 @@ def test_a_player_has_no_matches_only_once_they_were_read(people: People) -> Non
 
 
 def test_who_makes_a_match_but_gets_no_seat_is_told_so_and_may_take_one(people: People) -> None:
-    ada = _known(people, "Ada")
+    ada = people.known("Ada")
     refusal = {"status": 409, "code": "too-many-matches", "title": "", "detail": "You play too many matches."}
     ada.page.route(re.compile("/seats$"), lambda route: route.fulfill(status=409, json=refusal))
     match = ada.create(GAME, 2)
@@ -187,7 +181,7 @@ def test_who_makes_a_match_but_gets_no_seat_is_told_so_and_may_take_one(people: 
 
 
 def test_a_match_that_is_over_is_listed_with_its_players_and_date_and_without_its_clock(people: People) -> None:
-    ada, wanda = _known(people, "Ada"), people.person("Wanda")
+    ada, wanda = people.known("Ada"), people.person("Wanda")
     ada.create(GAME, 2, bots=1)
     ada.page.get_by_role("button", name="Leave the match").click()
     ada.page.get_by_role("button", name="Leave now").click()
@@ -202,7 +196,7 @@ def test_a_match_that_is_over_is_listed_with_its_players_and_date_and_without_it
 
 
 def test_the_creator_leaves_before_the_start_and_the_match_is_aborted_or_free_again(people: People) -> None:
-    ada = _known(people, "Ada")
+    ada = people.known("Ada")
     ada.create(GAME, 2)
     ada.page.get_by_role("button", name="Leave the match").click()
     expect(ada.page.locator(".seat", has_text="free")).to_have_count(2)
@@ -211,7 +205,7 @@ def test_the_creator_leaves_before_the_start_and_the_match_is_aborted_or_free_ag
 
 
 def test_two_who_want_a_rematch_meet_in_the_same_match(people: People) -> None:
-    ada, ben = _known(people, "Ada"), _known(people, "Ben")
+    ada, ben = people.known("Ada"), people.known("Ben")
     match = ada.create(GAME, 2)
     ben.join(match)
     for person in (ada, ben):
@@ -250,7 +244,7 @@ def test_the_form_is_that_of_the_game_chosen_last_however_late_another_one_is_an
 
 
 def test_what_a_game_does_not_allow_is_explained(people: People) -> None:
-    ada = _known(people, "Ada")
+    ada = people.known("Ada")
     ada.visit("new")
     ada.field("Game").select_option(label="4 Monkeys")
     ada.field("Clock").select_option(label="1 minute for each decision")
@@ -260,7 +254,7 @@ def test_what_a_game_does_not_allow_is_explained(people: People) -> None:
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")
 def test_the_curl_of_a_click_repeats_it_and_shows_no_token(people: People) -> None:
-    ada = _known(people, "Ada")
+    ada = people.known("Ada")
     ada.create(GAME, 2, bots=1)
     expect(ada.page.locator(".sentence[aria-disabled=false]").first).to_be_visible()
     ada.act()
@@ -284,7 +278,8 @@ def test_the_curl_of_a_click_repeats_it_and_shows_no_token(people: People) -> No
 
 
 def test_a_seat_that_a_bot_took_over_is_taken_back(people: People) -> None:
-    ada, ben = _known(people, "Ada"), _known(people, "Ben")
+    ada, ben = people.known("Ada"), people.known("Ben")
+    ben.visit()
     clock = {"turn_seconds": events.SHORTEST_CLOCK, "on_timeout": "bot"}
     with httpx.Client(base_url=people.url, headers={"Authorization": f"Bearer {ben.token}"}, timeout=30) as client:
         match = client.post("/v1/matches", json={"game": "ape_town", "seats": 2, "clock": clock}).json()["id"]

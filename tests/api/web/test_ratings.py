@@ -113,10 +113,7 @@ def test_a_player_who_is_not_there_is_reported(readers: People) -> None:
 
 
 def test_a_rated_match_is_made_found_and_shows_what_it_changed(people: People) -> None:
-    ada, ben = people.person("Ada"), people.person("Ben")
-    for person in (ada, ben):
-        person.visit()
-        person.sign_up()
+    ada, ben = people.known("Ada"), people.known("Ben")
     match = ada.create(TITLE, 2, options=lambda page: page.get_by_label("Rated:").check())
     row = ben.page.locator(f'#open-matches ~ .matches a[href="#/match/{match}"]')
     ben.visit()

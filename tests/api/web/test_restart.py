@@ -61,9 +61,7 @@ def test_a_stale_tab_goes_on_after_a_restart_of_the_service(
             client.flushall()
     with _api(environ) as url:
         people = People(browser, url)
-        ada = people.person("Ada")
-        ada.visit()
-        ada.sign_up()
+        ada = people.known("Ada")
         match = ada.create("Ape Town", 2)
         ben = Player(url, "Ben")
         ben.send("POST", f"/v1/matches/{match}/seats", {})
