@@ -22,6 +22,8 @@ UNHURRIED: Final = {
     "MOONSTONE_RECOVERIES_BY_ADDRESS": "1000000",
 }
 """Higher limits, because the tests send requests faster than a person."""
+SMALL: Final = {**UNHURRIED, "MOONSTONE_API_WORKERS": "1"}
+"""With one API process, of which each takes 0.7 s of processor time to start."""
 
 
 class Serving:

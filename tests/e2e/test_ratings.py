@@ -9,7 +9,7 @@ import httpx
 
 from service.match.rating import first_line, follow_entry
 from tests.e2e.client import Json, Player
-from tests.serving import UNHURRIED, serving
+from tests.serving import SMALL, serving
 
 TIMEOUT_S = 30.0
 GAME = "ape_town"
@@ -23,7 +23,7 @@ def frames(response: httpx.Response) -> Iterator[Json]:
 
 def test_a_rated_match_is_rated_soon_after_its_end_also_by_workers_that_were_killed(tmp_path: Path) -> None:
     body = {"game": GAME, "seats": 2, "rated": True}
-    with serving(tmp_path, **UNHURRIED) as served, ExitStack() as stack:
+    with serving(tmp_path, **SMALL) as served, ExitStack() as stack:
         ada, grace = players = [Player(served.url, name) for name in ("Ada", "Grace")]
         for player in players:
             stack.callback(player.close)

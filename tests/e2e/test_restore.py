@@ -12,7 +12,7 @@ from service.ops.cli import main
 from service.settings import read
 from tests.e2e.client import Json, Player
 from tests.e2e.test_whole_match import table
-from tests.serving import UNHURRIED, serving
+from tests.serving import SMALL, serving
 from tests.waiting import until
 
 MAX_ACTIONS_DURING_BACKUP = 40
@@ -49,7 +49,7 @@ def test_a_backup_taken_during_a_match_is_a_prefix_and_the_match_continues_after
     first, second, file = tmp_path / "first", tmp_path / "second", tmp_path / "backup"
     first.mkdir()
     second.mkdir()
-    with serving(first, **UNHURRIED) as served, table(served.url) as (match, players):
+    with serving(first, **SMALL) as served, table(served.url) as (match, players):
         play(match, players, 3)
         with ThreadPoolExecutor(1) as pool:
             backup = pool.submit(moonstone, "backup", str(file), "--data-dir", str(first / "data"))
@@ -68,7 +68,7 @@ def test_a_backup_taken_during_a_match_is_a_prefix_and_the_match_continues_after
     assert 0 < len(restored_events) < len(all_events)
     assert restored_events == all_events[: len(restored_events)]
 
-    with serving(second, **UNHURRIED) as served:
+    with serving(second, **SMALL) as served:
         players = [Player(served.url, token=token) for token in tokens]
         tag = f'"{ahead["version"]}-{ahead["head"][:16]}"'
         refused = players[0].answer(

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from tests.e2e.client import Json, Player
-from tests.serving import UNHURRIED, Serving, serving
+from tests.serving import SMALL, Serving, serving
 from tests.waiting import until
 
 WORKER: Final = "-m workers people"
@@ -61,7 +61,7 @@ def first_timer_event(player: Player, match: str) -> tuple[Json, int] | None:
 
 
 def test_a_timer_rings_in_time_without_clients_and_after_every_worker_was_killed(tmp_path: Path) -> None:
-    with serving(tmp_path, **UNHURRIED) as served:
+    with serving(tmp_path, **SMALL) as served:
         players = [Player(served.url, name) for name in ("Ada", "Grace")]
         rounds = [start_round(players, seconds) for seconds in ROUNDS]
         first, last = (time.monotonic() + seconds for seconds in (ROUNDS[0], ROUNDS[-1]))

@@ -9,7 +9,7 @@ from pathlib import Path
 import httpx
 
 from tests.e2e.client import Json, Player
-from tests.serving import UNHURRIED, Served, serving
+from tests.serving import SMALL, Served, serving
 
 TIMEOUT_S = 30.0
 
@@ -36,7 +36,7 @@ def following(stack: ExitStack, url: str, player: Player) -> Iterator[Json]:
 
 def test_the_streams_of_players_with_equal_seeks_report_their_match(tmp_path: Path) -> None:
     body = {"game": "monkeys_on_the_moon", "seats": 2, "clock": {"turn_seconds": 3600}}
-    with serving(tmp_path, **UNHURRIED) as served, ExitStack() as stack:
+    with serving(tmp_path, **SMALL) as served, ExitStack() as stack:
         players = [Player(served.url, name) for name in ("Ada", "Grace")]
         streams = []
         for player in players:

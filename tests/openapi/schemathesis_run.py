@@ -224,7 +224,7 @@ def _once(world: World, *arguments: str, seed: int, seconds: float) -> Report:
         done = subprocess.run(
             [
                 *(sys.executable, "-m", "schemathesis.cli", "--config-file", str(HERE / "schemathesis.toml"), "run"),
-                *(f"{world['url']}/openapi.yaml", "--url", world["url"]),
+                *(f"{world['url']}/openapi.json", "--url", world["url"]),
                 *(
                     "--checks",
                     "all",

@@ -9,6 +9,7 @@ from types import ModuleType
 from typing import Any, Final
 
 import httpx
+import msgspec
 import pytest
 
 from api.app import create_app
@@ -16,10 +17,11 @@ from api.requests.components import pascal
 from service.automation.deadlines import enforce
 from service.games.registry import GAMES
 from service.match.due_times import KINDS
+from tests.api.checked import reference
 from tests.api.conftest import Container
 from tests.api.two_seats import unlimited
 from tests.length import LONG
-from tests.openapi.tools import BUILD, HERE, REFERENCE
+from tests.openapi.tools import BUILD, HERE
 from tests.service.arena import Arena
 
 PACKAGE: Final = "moonstone_client"
@@ -29,11 +31,13 @@ PACKAGE: Final = "moonstone_client"
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of the generated package and of the player that uses it."""
     made = tmp_path_factory.mktemp("client")
+    document = made / "openapi.json"  # the generator needs seconds to parse YAML
+    document.write_bytes(msgspec.json.encode(reference()))
     config = made / "config.yaml"
     config.write_text("post_hooks: []\n")
     arguments = (
         "--path",
-        str(REFERENCE),
+        str(document),
         "--output-path",
         str(made / PACKAGE),
         "--meta",
