@@ -193,11 +193,10 @@ def update(
     Raises:
         Refused: `webhook-not-found`.
     """
-    while True:
-        before = _find(ports, player, webhook_id)
-        after = changed(before)
-        if ports.webhooks.replace(before, after, ports.now() if wakes else None):
-            return after
+    webhook = ports.webhooks.change(player, webhook_id, changed, ports.now() if wakes else None)
+    if webhook is None:
+        raise _not_found()
+    return webhook
 
 
 def see(ports: Ports, webhook: Webhook) -> WebhookView:
