@@ -211,3 +211,7 @@ def test_a_secret_is_shown_at_creation_and_at_its_renewal(client: Client, owner:
     assert created["secret"].startswith("whsec_")
     assert renewed["secret"] != created["secret"]
     assert "whsec_" not in client.get("/v1/me/bots", owner).get_data(as_text=True)
+    first, again = (
+        client.do(f"/v1/me/bots/{created['bot']['id']}/secret", {}, owner, idempotency_key="once") for _ in range(2)
+    )
+    assert (first == again, first != renewed) == (True, True)

@@ -56,6 +56,16 @@ def test_a_new_secret_differs_and_the_previous_one_is_valid_for_a_day(client: Cl
     assert renewed["secret"] != made["secret"]
     assert 0 <= renewed["previous_secret_until"] - client.container.ports.now() - OVERLAP_MS + 60_000 <= 60_000
     assert client.ask(PATH, token)["webhooks"][0]["previous_secret_until"] == renewed["previous_secret_until"]
+    assert client.do(f"{PATH}/{made['id']}/secret", {}, token)["secret"] != renewed["secret"]
+
+
+def test_a_renewal_that_is_repeated_gives_the_same_secret(client: Client, token: str) -> None:
+    made = client.do(PATH, {"url": URL}, token)
+    first, again = (client.do(f"{PATH}/{made['id']}/secret", {}, token, idempotency_key="once") for _ in range(2))
+    assert again == first
+    newest = client.do(f"{PATH}/{made['id']}/secret", {}, token, idempotency_key="twice")
+    assert newest["secret"] != first["secret"]
+    assert client.do(f"{PATH}/{made['id']}/secret", {}, token, idempotency_key="once") == newest
 
 
 def test_a_webhook_is_changed_suspended_and_made_active_again(client: Client, token: str) -> None:
