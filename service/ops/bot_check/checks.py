@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from service.adapters.clock import wall_clock
 from service.match.task import LastAnswer, Task
-from service.ops.bot_check.called import DECLINED, NO_ANSWER, CalledBot, fault_of_answer, fault_of_refusal
+from service.ops.bot_check.called import DECLINED, CalledBot, fault_of_answer, fault_of_refusal, no_answer
 from service.ops.bot_check.recorded import Recorded, has_pattern
 from service.ops.bot_check.signature_checks import secret_renewed, signature_missing, signature_wrong, timestamp_old
 from service.ops.bot_check.verdict import Verdict, faulty, fine
@@ -75,7 +75,7 @@ async def _signature_right(bot: CalledBot, first: Recorded) -> Verdict:
             break
         await asyncio.sleep(RETRY_S)
     if isinstance(result, Failed):
-        return faulty(name, f"There is no answer to a call. {NO_ANSWER[result.code]}")
+        return faulty(name, f"There is no answer to a call. {no_answer(result)}")
     bot.times_ms.clear()  # the first call may have waited for a start
     if result.status in {401, 403}:
         return faulty(
