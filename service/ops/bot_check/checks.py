@@ -233,7 +233,9 @@ CHECKS: Final[Sequence[_Check]] = (
 
 
 def _of(one: Recorded, fault: str) -> str:
-    return f"In the step {one.decision.step} of {one.match.created.game} with {len(one.match.seats)} seats: {fault}"
+    seats = len(one.match.seats)
+    table = f"{one.match.created.game} with {seats} seat{'' if seats == 1 else 's'}"
+    return f"In the step {one.decision.step} of {table}: {fault}"
 
 
 def _is_declined(result: Sent) -> bool:
