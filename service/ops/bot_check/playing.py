@@ -28,6 +28,10 @@ _WAIT_S: Final = 5
 """Long polling."""
 _SILENCE_S: Final = 30.0
 _MAX_ANSWER_BYTES: Final = 1 << 20
+_MAX_SHOWN: Final = 500
+"""How much of a text of the service is shown, in characters."""
+_STRANGE: Final = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError)
+"""What reading an answer raises if it has another form than those of Moonstone."""
 
 
 class NotDone(Exception):
@@ -71,8 +75,8 @@ class _NoRedirects(HTTPRedirectHandler):
 def _detail(error: HTTPError) -> str:
     try:
         problem = msgspec.json.decode(error.read(_MAX_ANSWER_BYTES), type=dict[str, Any])
-        return printable(str(problem.get("detail") or problem["title"]))
-    except (OSError, HTTPException, ValueError, RecursionError, KeyError):
+        return printable(str(problem.get("detail") or problem["title"])[:_MAX_SHOWN])
+    except (OSError, HTTPException, RecursionError, *_STRANGE):
         return f"The service answered {error.code}."
 
 
@@ -80,11 +84,11 @@ def verdicts(service: Service, games: Sequence[AnyGame]) -> Iterator[Verdict]:
     """The verdict of each check, as soon as it is known."""
     try:
         me = service.ask("/me")
-        player, name = me["id"], printable(str(me["name"]))
+        player, name = me["id"], printable(str(me["name"])[:_MAX_SHOWN])
     except NotDone as error:
         yield faulty("token", str(error))
         return
-    except (KeyError, TypeError):
+    except _STRANGE:
         yield faulty("token", "What answers at this address is no service of Moonstone.")
         return
     yield fine("token", f"It is the token of {name}.")
@@ -105,7 +109,7 @@ def _checked(
         return check(service, player, game)
     except NotDone as error:
         return faulty(name, str(error))
-    except (KeyError, TypeError, ValueError):
+    except _STRANGE:
         return faulty(name, "The service gave an answer that is not one of Moonstone.")
 
 
