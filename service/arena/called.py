@@ -87,6 +87,8 @@ class Called:
             if task.decision.on_timeout is not None:
                 raise Failed("nonsense", "it answered 204, to act over the API, but the arena has no API")
             return None
+        if result.status in {401, 403}:
+            raise Failed("nonsense", f"it answered with status {result.status}, as if it had another secret")
         if result.status != 200:
             raise Failed("crash" if result.status >= 500 else "nonsense", f"it answered with status {result.status}")
         action = action_of(result.body)

@@ -99,7 +99,8 @@ async def _game(bot: CalledBot, game: str, recorded: Sequence[Recorded]) -> tupl
             taken.append(one)
             declined += _is_declined(result)
     if faults:
-        return faulty(name, f"It took {len(taken)} of {len(recorded)} decisions. {faults[0]}"), taken
+        other = "" if taken else " If it does not play this game, name those that it plays with --game."
+        return faulty(name, f"It took {len(taken)} of {len(recorded)} decisions. {faults[0]}{other}"), taken
     steps = ", ".join(sorted({one.decision.step for one in recorded}))
     over_api = f" It declined {declined} of them (204), to act over the API." if declined else ""
     return fine(name, f"It took {len(recorded)} decisions ({steps}).{over_api}"), taken

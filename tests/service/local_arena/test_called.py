@@ -81,7 +81,7 @@ class Says(Honest):
         ),
         (Says(200, b"x" * 20_000), "nonsense", "its answer has more than 16384 bytes", 1),
         (bots.Hangs(), "timeout", "no answer within 1000 ms", 1),
-        (bots.OtherSecret(), "nonsense", "it answered with status 401", 0),
+        (bots.OtherSecret(), "nonsense", "it answered with status 401, as if it had another secret", 0),
     ],
 )
 def test_a_failure_is_counted_as_that_of_other_bots(bot: Honest, kind: FailureKind, detail: str, calls: int) -> None:
@@ -212,7 +212,10 @@ def test_each_url_has_its_own_secret_and_a_key_in_its_query_is_shown_nowhere(tmp
         f"{second}?…": {},
         f"{second}?…2": {},
     }
-    assert (wrong.exit_code, f"{second}?… does not play: it answered with status 401" in wrong.stderr) == (1, True)
+    assert (
+        wrong.exit_code,
+        f"{second}?… does not play: it answered with status 401, as if it had another secret. `" in wrong.stderr,
+    ) == (1, True)
     written = [path.read_text() for path in tmp_path.rglob("*") if path.is_file()]
     for text in (done.output, wrong.output, *written):
         assert "hidden" not in text
