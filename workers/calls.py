@@ -23,9 +23,9 @@ from service.errors import Corrupt, Refused
 from service.observability.logfmt import log_to_stderr
 from service.settings import BadSetting, Settings, read
 from workers.bot_calls import CALL_KIND
-from workers.clock_check import ClockCheck, ClockFault
+from workers.clock_check import ClockCheck
 from workers.deliveries import DELIVERY_KIND, NEWS_KIND
-from workers.lane import CALLS_BY_OWNER, Claimed, Kind, Lane, Sender, Slots
+from workers.lane import CALLS_BY_OWNER, Claimed, Kind, Lane, Sender, Slots, WrongClock
 
 TICK_S: Final = 0.2
 """Pause between two reads of what is due."""
@@ -47,10 +47,10 @@ _log = logging.getLogger("moonstone.calls")
 class Calls:
     """Claims and handles due entries until `stop`."""
 
-    def __init__(self, lane: Lane, clock_fault: ClockFault = lambda: None, kinds: Mapping[str, Kind] = KINDS) -> None:
+    def __init__(self, lane: Lane, kinds: Mapping[str, Kind] = KINDS) -> None:
         self._lane = lane
         self._kinds = kinds
-        self._clock = ClockCheck(clock_fault, "requests are sent")
+        self._clock = ClockCheck(lane.clock_fault, "requests are sent")
         self._tasks: dict[str, set[asyncio.Task[None]]] = {kind: set() for kind in kinds}
         self._woken = asyncio.Event()
         self._stopping = False
@@ -121,8 +121,8 @@ class Calls:
         try:
             async with asyncio.timeout(kind.lease_ms / 1000):
                 await kind.handle(self._lane, due)
-        except LogUnavailable:
-            pass  # `run` logs it
+        except (LogUnavailable, WrongClock):
+            pass  # `run` and `ClockCheck` log it
         except TimeoutError:
             _log.warning("%s of %s took longer than its lease", due.kind, due.id)
         except (Refused, Corrupt) as error:
@@ -158,8 +158,14 @@ async def work(service: Service) -> None:
     executor = ThreadPoolExecutor(THREADS, thread_name_prefix="calls")
     loopback = service.settings.loopback_calls
     async with Client(loopback=loopback) as deliverer, Client(loopback=loopback) as caller:
-        lane = Lane(service.ports, Sender(deliverer, Slots()), Sender(caller, Slots(by_owner=CALLS_BY_OWNER)), executor)
-        calls = Calls(lane, service.clock_watch.fault)
+        lane = Lane(
+            service.ports,
+            Sender(deliverer, Slots()),
+            Sender(caller, Slots(by_owner=CALLS_BY_OWNER)),
+            executor,
+            service.clock_watch.fault,
+        )
+        calls = Calls(lane)
         loop = asyncio.get_running_loop()
         hints = CallHintListener(
             service.queue_client, lambda match_id: loop.call_soon_threadsafe(calls.hint, "call", match_id)
