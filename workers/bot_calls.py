@@ -9,7 +9,7 @@ from service.automation.bot_calls import FULL_PAUSE_MS, Call, KnownBots, Plan, S
 from service.repository.bot_answers import LONGEST_CALL_MS, MAX_ANSWER_BYTES, MAX_SENDS
 from service.repository.bots import Bot
 from service.repository.outgoing import Full, Result
-from workers.lane import Claimed, Kind, Lane
+from workers.lane import Claimed, Kind, Lane, WrongClock
 
 KEEP_S: Final = 1.0
 """Pause between two renewals of the calls that have no answer yet."""
@@ -36,6 +36,11 @@ async def call_bots(lane: Lane, due: Claimed) -> None:
         try:
             await _keep(lane, due.id, planned, calls)
             ends = await asyncio.gather(*calls)
+        except WrongClock:
+            await lane.run(
+                bot_calls.rearm, lane.ports, due.id, planned.version, 0
+            )  # at once, by whoever knows the time
+            raise
         finally:
             for call in calls:
                 call.cancel()

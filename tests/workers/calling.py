@@ -14,6 +14,7 @@ from service.adapters.call_hints import CallHintListener
 from service.adapters.outgoing import Client
 from tests.workers.world import World
 from workers.calls import KINDS, Calls
+from workers.clock_check import ClockFault
 from workers.lane import CALLS_BY_OWNER, Kind, Lane, Sender, Slots
 
 
@@ -25,6 +26,7 @@ def calling(
     tls: ssl.SSLContext | None = None,
     *,
     hints: bool = False,
+    clock_fault: ClockFault = lambda: None,
 ) -> Iterator[None]:
     """Handle what is due during the block. `names` resolves host names, and `tls` has the trusted certificates.
 
@@ -40,8 +42,9 @@ def calling(
                     Sender(client, Slots()),
                     Sender(client, Slots(by_owner=CALLS_BY_OWNER)),
                     executor,
+                    clock_fault,
                 )
-                calls = Calls(lane, kinds=kinds)
+                calls = Calls(lane, kinds)
                 started.append((asyncio.get_running_loop(), calls))
                 await calls.run()
 
