@@ -262,7 +262,7 @@ def test_a_bot_that_hangs_in_a_timed_game_does_not_keep_another_one_from_being_c
         )
         world.worker("people")
         with calling(world, {"call": CALL_KIND._replace(lease_ms=1000 * SLOW_S)}):
-            until(lambda: hanging.requests, SOON_S, "one bot hangs")
+            until(lambda: hanging.requests, SLOW_S, "one bot hangs")
             before = len(quick.requests)
             until(lambda: len(quick.requests) >= before + 4, SLOW_S, "the other one is called again and again")
             assert (len(hanging.requests), world.newest(match).is_over) == (1, False)
