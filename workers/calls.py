@@ -10,7 +10,7 @@ import os
 import resource
 import signal
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import Final
@@ -101,20 +101,23 @@ class Calls:
     async def _claim(self) -> bool:
         """Claim what is due and begin to handle it. Returns whether there may be more that can be handled now."""
         lane, has_more = self._lane, False
-        self._is_off = await lane.run(self._clock.is_off)
-        if self._is_off:
+        free = {name: kind.limit - len(self._tasks[name]) for name, kind in self._kinds.items()}
+        wanted = [name for name, room in free.items() if room > 0]
+        if not await lane.run(self._is_due, wanted):
             return False
-        for name, kind in self._kinds.items():
-            running = self._tasks[name]
-            free = kind.limit - len(running)
-            if free <= 0:
-                continue
-            now = lane.ports.now()
-            claimed = await lane.run(lane.ports.log.claim, name, now, kind.lease_ms, free)
+        for name in wanted:
+            now, kind = lane.ports.now(), self._kinds[name]
+            claimed = await lane.run(lane.ports.log.claim, name, now, kind.lease_ms, free[name])
             for due in claimed:
                 self._begin(name, Claimed(due.match, name, now + kind.lease_ms))
-            has_more = has_more or len(claimed) == free
+            has_more = has_more or len(claimed) == free[name]
         return has_more
+
+    def _is_due(self, kinds: Sequence[str]) -> bool:
+        """Whether anything of these kinds is due, in one round trip for all of them, since it usually is not. May block."""
+        self._is_off = self._clock.is_off()
+        first = None if self._is_off else self._lane.ports.log.next_due(kinds)
+        return first is not None and first <= self._lane.ports.now()
 
     async def _handle(self, kind: Kind, due: Claimed) -> None:
         """Handle one entry. Its failure does not affect others; it is due again after its lease."""
