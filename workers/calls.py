@@ -16,7 +16,7 @@ from contextlib import suppress
 from typing import Final
 
 from events.log import LogUnavailable
-from service.adapters.call_hints import CallHintListener
+from service.adapters import call_hints
 from service.adapters.outgoing import Client
 from service.container import Service, Unusable, build
 from service.errors import Corrupt, Refused
@@ -170,10 +170,9 @@ async def work(service: Service) -> None:
         )
         calls = Calls(lane)
         loop = asyncio.get_running_loop()
-        hints = CallHintListener(
+        hints = call_hints.listen(
             service.queue_client, lambda match_id: loop.call_soon_threadsafe(calls.hint, "call", match_id)
         )
-        hints.start()
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, calls.stop)
         try:
