@@ -54,7 +54,7 @@ def move(arena: Arena, call: Call) -> None:
 
 
 def renew(arena: Arena, call: Call) -> None:
-    arena.ports.bots.change(call.bot.id, lambda bot: replace(bot, key=bot.key.renewed(arena.time)))
+    arena.ports.bots.change(call.bot.id, lambda bot: replace(bot, key=bot.key.renewed(arena.time, "once more")))
 
 
 def pull(arena: Arena, call: Call) -> None:
