@@ -5,7 +5,7 @@ from typing import Final, Literal, TypeAlias
 from urllib.parse import urlsplit
 
 from service.automation import bot_calls
-from service.automation.bot_calls import FULL_PAUSE_MS, Call, KnownBots, Plan, Settled
+from service.automation.bot_calls import FULL_PAUSE_MS, LEASE_MS, Call, KnownBots, Plan, Settled
 from service.repository.bot_answers import LONGEST_CALL_MS, MAX_ANSWER_BYTES, MAX_SENDS
 from service.repository.bots import Bot
 from service.repository.outgoing import Full, Result
@@ -87,4 +87,5 @@ async def _sent(lane: Lane, call: Call, max_sends: int) -> Result:
     )
 
 
-CALL_KIND: Final = Kind(call_bots, LONGEST_CALL_MS + 5_000, limit=256)
+CALL_KIND: Final = Kind(call_bots, LEASE_MS, limit=256, timeout_ms=LONGEST_CALL_MS + 5_000)
+"""The lease is short, so that a bot whose process is killed is called again while it has time."""

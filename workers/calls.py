@@ -122,12 +122,12 @@ class Calls:
     async def _handle(self, kind: Kind, due: Claimed) -> None:
         """Handle one entry. Its failure does not affect others; it is due again after its lease."""
         try:
-            async with asyncio.timeout(kind.lease_ms / 1000):
+            async with asyncio.timeout((kind.timeout_ms or kind.lease_ms) / 1000):
                 await kind.handle(self._lane, due)
         except (LogUnavailable, WrongClock):
             pass  # `run` and `ClockCheck` log it
         except TimeoutError:
-            _log.warning("%s of %s took longer than its lease", due.kind, due.id)
+            _log.warning("%s of %s took too long", due.kind, due.id)
         except (Refused, Corrupt) as error:
             _log.error("%s of %s cannot be handled: %s", due.kind, due.id, error)
         except Exception:  # noqa: BLE001  (the other entries are due too)

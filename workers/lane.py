@@ -132,10 +132,11 @@ Handler: TypeAlias = Callable[[Lane, Claimed], Awaitable[None]]
 class Kind(NamedTuple):
     """How entries of a kind are handled: at most `limit` at once, each claimed for `lease_ms`.
 
-    A handler has to finish within the lease, and to be idempotent: another process may handle the same entry.
-    It replaces the entry itself; otherwise the entry is due again after the lease.
+    A handler has to finish within the lease, or within `timeout_ms` if it renews its claim meanwhile. It has to be idempotent:
+    another process may handle the same entry. It replaces the entry itself; otherwise the entry is due again after the lease.
     """
 
     handle: Handler
     lease_ms: int
     limit: int
+    timeout_ms: int | None = None

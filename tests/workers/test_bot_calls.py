@@ -261,7 +261,7 @@ def test_a_bot_that_hangs_in_a_timed_game_does_not_keep_another_one_from_being_c
             world, hosted(world, hanging.url), hosted(world, quick.url), "random", game="four_monkeys", bot_pace_ms=200
         )
         world.worker("people")
-        with calling(world, {"call": CALL_KIND._replace(lease_ms=1000 * SLOW_S)}):
+        with calling(world, {"call": CALL_KIND._replace(timeout_ms=1000 * SLOW_S)}):
             until(lambda: hanging.requests, SLOW_S, "one bot hangs")
             before = len(quick.requests)
             until(lambda: len(quick.requests) >= before + 4, SLOW_S, "the other one is called again and again")
