@@ -4,6 +4,7 @@ import { useEffect } from "preact/hooks";
 import { BASE } from "./api.js";
 import { readGame, textOf } from "./games.js";
 import { html } from "./html.js";
+import { goTo } from "./joining.js";
 import { RatingChange, useRatingChanges } from "./ratings.js";
 import { Holder, SeatMark } from "./seats.js";
 import { me } from "./session.js";
@@ -18,7 +19,7 @@ export function Ending({ live, match }) {
   const task = useTask();
   const player = me.value;
   const hadSeat = match.seats.some((seat) => player !== undefined && (seat.player === player || seat.former === player));
-  const playAgain = () => task.run(async () => void (location.hash = `#/match/${await live.rematch()}`));
+  const playAgain = () => task.run(() => goTo(live.rematch));
   return html`<section class="card" aria-labelledby="ending">
     <h2 id="ending">${match.outcome === null ? t("aborted_match") : t("result")}</h2>
     ${match.outcome !== null && html`<${Result} match=${match} outcome=${match.outcome} />`}

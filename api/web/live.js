@@ -1,6 +1,6 @@
 /** A match as it goes on: its newest version, picture and legal list. It reconnects without losing its place. */
 import { batch, signal } from "@preact/signals";
-import { command, get, isTransient, OtherPlayer, post, Problem, Unreachable } from "./api.js";
+import { command, get, isTransient, OtherPlayer, post, Problem, repeated, RETRY_MS, Unreachable } from "./api.js";
 import { setServerTime } from "./clocks.js";
 import { coalesced } from "./coalesced.js";
 import { forget, me, session } from "./session.js";
@@ -19,7 +19,6 @@ const PASSING = new Set(["restart", "max-age", DIVERGED]);
 const SHOWN_LINES = 200;
 const READ_BACK = 40;
 const HIDDEN_MS = 20_000;
-const RETRY_MS = 1_000;
 const BETWEEN_PICTURES_MS = { seated: 250, watching: 500 };
 /** @type {Now} */
 const NOTHING = { version: 0, decisions: [], banks: [], actions: [], texts: [] };
@@ -204,7 +203,7 @@ export function watch(id) {
       start();
     },
     /** Play once more: the id of the new match. @returns {Promise<string>} */
-    rematch: async () => (await post(`${path}/rematch`)).id,
+    rematch: async () => (await repeated(() => post(`${path}/rematch`))).id,
   };
 }
 

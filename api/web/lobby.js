@@ -5,10 +5,11 @@ import { needPlayer } from "./account.js";
 import { games, readGames } from "./games.js";
 import { html } from "./html.js";
 import { createAndJoin } from "./joining.js";
+import { useLoaded } from "./loaded.js";
 import { Row } from "./match-row.js";
 import { isMyTurn, mine, readMine } from "./notices.js";
 import { More, usePages } from "./pages.js";
-import { Failure, useTask } from "./task.js";
+import { Failure, Fault, useTask } from "./task.js";
 import { t } from "./words.js";
 
 /** @import { GameSummary, OwnMatch, Summary } from "./types.d.ts" */
@@ -20,14 +21,11 @@ const SPEEDS = ["minutes", "hours", "days"];
 const RATINGS = ["800", "900", "1000", "1100", "1200", "1400"];
 
 export function Lobby() {
-  const task = useTask();
-  useEffect(() => {
-    task.run(readGames);
-    readMine();
-  }, []);
+  const { fault } = useLoaded(readGames, []);
+  useEffect(() => void readMine(), []);
   return html`
     <h1 tabindex="-1">${t("lobby")}</h1>
-    <${Failure} task=${task} />
+    <${Fault} fault=${fault} />
     ${mine.value.length > 0 && html`<${Mine} />`}
     <${Games} />
     <${Matches} status="open" title=${t("waiting_matches")} empty=${t("none_waiting")} hasFilters />

@@ -1,7 +1,7 @@
 /** Lists of the API, which are read page by page. */
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { get } from "./api.js";
+import { get, isTransient, Problem, RETRY_MS } from "./api.js";
 import { html } from "./html.js";
 import { Failure } from "./task.js";
 import { t } from "./words.js";
@@ -19,6 +19,7 @@ export function usePages(address, itemsOf) {
   const isBusy = useSignal(false);
   const problem = useSignal(/** @type {Error | null} */ (null));
   const latest = useRef({});
+  useEffect(() => () => void (latest.current = {}), []);
   /** @param {string | null} cursor */
   const read = async (cursor) => {
     const mine = (latest.current = {});
@@ -32,7 +33,10 @@ export function usePages(address, itemsOf) {
       count.value = cursor === null ? 1 : count.value + 1;
       problem.value = null;
     } catch (error) {
-      if (isLatest()) problem.value = /** @type {Error} */ (error);
+      if (!isLatest()) return;
+      problem.value = /** @type {Error} */ (error);
+      // The first page comes by itself, the others when the person asks again.
+      if (cursor === null && isTransient(error)) setTimeout(() => isLatest() && read(null), (error instanceof Problem && error.retryMs) || RETRY_MS);
     } finally {
       if (isLatest()) isBusy.value = false;
     }

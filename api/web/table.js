@@ -7,6 +7,7 @@ import { command, Problem } from "./api.js";
 import { readGames, titleOfGame } from "./games.js";
 import { html } from "./html.js";
 import { later } from "./later.js";
+import { useLoaded } from "./loaded.js";
 import { watch } from "./live.js";
 import { Log } from "./log.js";
 import { Picture } from "./picture.js";
@@ -27,14 +28,13 @@ export function Table({ id, query }) {
   useEffect(() => () => live.close(), [live]);
   const known = useRef(/** @type {unknown[] | null} */ (null));
   useSignalEffect(() => {
-    // Another player or another language sees another match.
+    // Another player or another language sees another match. What everybody may see stays until it is read anew.
     const seen = [me.value, language.value];
-    if (known.current?.some((one, index) => one !== seen[index])) live.start({ forget: known.current[0] !== seen[0] });
+    const before = known.current;
+    if (before?.some((one, index) => one !== seen[index])) live.start({ forget: before[0] !== undefined && before[0] !== seen[0] });
     known.current = seen;
   });
-  useEffect(() => {
-    readGames().catch(() => {}); // the page shows the game's id instead of its title
-  }, []);
+  useLoaded(readGames, []); // until it is there, the page shows the game's id instead of its title
   const match = live.match.value;
   if (match === null) return html`<${NoMatch} live=${live} code=${query.get("code")} />`;
   return html`<${Shown} live=${live} match=${match} />`;
@@ -44,19 +44,20 @@ export function Table({ id, query }) {
 function NoMatch({ live, code }) {
   const task = useTask();
   const found = live.problem.value;
-  if (found === null) return html`<p role="status" class="soft">${t("loading")}</p>`;
+  if (found === null) return html`<p role="status" class="soft">${t(live.connection.value === "offline" ? "offline" : "loading")}</p>`;
   const join = async () => {
     if (!(await needPlayer())) return;
     await command(`/v1/matches/${live.id}/seats`, { join_code: code });
     await live.start();
   };
-  const isInvited = code !== null && found instanceof Problem && found.code === "match-not-found";
+  const isMissing = (/** @type {unknown} */ error) => error instanceof Problem && error.code === "match-not-found";
+  // Nobody learns of a private match without a seat, so only the attempt shows that there is none.
+  const isInvited = code !== null && isMissing(found) && !isMissing(task.problem.value);
   return html`
     <h1 tabindex="-1">${isInvited ? t("invited") : t("no_match")}</h1>
     ${isInvited
-      ? html`<p>${t("invited_why")}</p><button type="button" class="primary" onClick=${() => task.run(join)}>${t("join")}</button>`
+      ? html`<p>${t("invited_why")}</p><button type="button" class="primary" aria-disabled=${task.isBusy.value} onClick=${() => task.run(join)}>${t("join")}</button><${Failure} task=${task} />`
       : html`<p class="problem">${found.message}</p><p><a href="#/">${t("to_lobby")}</a></p>`}
-    <${Failure} task=${task} />
   `;
 }
 

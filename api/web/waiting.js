@@ -7,9 +7,10 @@ import { games, readGames } from "./games.js";
 import { titleOfBot, useHosted } from "./hosted.js";
 import { html } from "./html.js";
 import { whyNotJoined } from "./joining.js";
+import { useLoaded } from "./loaded.js";
 import { Holder, SeatMark } from "./seats.js";
 import { me } from "./session.js";
-import { Failure, useTask } from "./task.js";
+import { Fault, useTask } from "./task.js";
 import { t } from "./words.js";
 
 /** @import { Match, PublicBot, Seat } from "./types.d.ts" */
@@ -18,9 +19,8 @@ import { t } from "./words.js";
 /** @param {{ live: Live, match: Match }} props */
 export function Waiting({ live, match }) {
   const task = useTask();
-  useEffect(() => {
-    task.run(readGames).then(() => (task.problem.value ??= whyNotJoined(match.id) ?? null));
-  }, []);
+  const { fault } = useLoaded(readGames, []);
+  useEffect(() => void (task.problem.value ??= whyNotJoined(match.id) ?? null), []);
   const hosted = useHosted(match.game);
   const player = me.value;
   const isCreator = match.creator === player;
@@ -36,7 +36,7 @@ export function Waiting({ live, match }) {
   address.hash = `#/match/${match.id}${match.join_code ? `?code=${encodeURIComponent(match.join_code)}` : ""}`;
   return html`<section class="card" aria-labelledby="waiting">
     <h2 id="waiting">${t("waits_for_players")}</h2>
-    <${Failure} task=${task} />
+    <${Fault} fault=${task.problem.value ?? fault} />
     <ul class="seats">
       ${match.seats.map(
         (seat) => html`<li key=${seat.seat} class="seat">
