@@ -176,10 +176,11 @@ async function exchange(method, path, options = {}) {
  * @throws {Unreachable} if it was cut off, or has another type
  */
 async function valueOf(response, accept) {
-  if (response.status === 204) return null;
-  if (!response.headers.get("Content-Type")?.startsWith(accept)) throw new Unreachable();
   try {
-    return await (accept === JSON_TYPE ? response.json() : response.text());
+    const text = await response.text();
+    if (text === "") return null;
+    if (!response.headers.get("Content-Type")?.startsWith(accept)) throw new TypeError(`no ${accept}`);
+    return accept === JSON_TYPE ? JSON.parse(text) : text;
   } catch {
     throw new Unreachable();
   }
