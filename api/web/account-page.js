@@ -111,7 +111,7 @@ function Export() {
 function Erase({ name, onErased }) {
   const task = useTask();
   const typed = useSignal("");
-  const isSame = typed.value.normalize().trim() === name;
+  const isSame = typed.value.normalize().replace(/[\u2066-\u2069]/g, "").trim() === name;
   /** @param {SubmitEvent} event */
   const submit = (event) => {
     event.preventDefault();
