@@ -19,6 +19,9 @@ const PASSING = new Set(["restart", "max-age", DIVERGED]);
 const SHOWN_LINES = 200;
 const READ_BACK = 40;
 const HIDDEN_MS = 20_000;
+const LONGEST_RETRY_MS = 30_000;
+/** What a pause before the next attempt may take until the page says why it waits. */
+const SILENT_MS = 2_000;
 const BETWEEN_PICTURES_MS = { seated: 250, watching: 500 };
 /** @type {Now} */
 const NOTHING = { version: 0, decisions: [], banks: [], actions: [], texts: [] };
@@ -27,6 +30,7 @@ const NOTHING = { version: 0, decisions: [], banks: [], actions: [], texts: [] }
 export function watch(id) {
   const path = `/v1/matches/${id}`;
   const closed = new AbortController();
+  const { sleep, wake } = pauses();
   let place = { version: 0, head: "" };
   let readAt = 0; // the version at which the match was read when following began
   /** @type {AbortController | null} */
@@ -46,7 +50,6 @@ export function watch(id) {
   });
   /** The person acted: the next picture is drawn without a pause. */
   let isHurried = false;
-  let wake = () => {};
   const hurry = () => {
     isHurried = true;
     wake();
@@ -58,23 +61,27 @@ export function watch(id) {
     const drawn = await persistently(() => get(`${path}/board.svg?language=${language.value}`, options));
     if (me.value === player) picture.value = drawn;
     const wait = match.value?.viewer == null ? BETWEEN_PICTURES_MS.watching : BETWEEN_PICTURES_MS.seated;
-    if (!isHurried) await Promise.race([sleep(wait), new Promise((resolve) => (wake = () => resolve(undefined)))]);
+    if (!isHurried) await sleep(wait);
   });
 
-  /** Repeat what failed for a reason that passes. @template T @param {() => Promise<T>} work @returns {Promise<T>} */
+  /** Repeat what failed for a reason that passes, and say so if it does not pass soon. @template T @param {() => Promise<T>} work @returns {Promise<T>} */
   async function persistently(work) {
-    for (;;) {
+    for (let usual = RETRY_MS; ; usual = Math.min(2 * usual, LONGEST_RETRY_MS)) {
       try {
         const done = await work();
         if (connection.value === "offline" && stream !== null) connection.value = "live";
+        if (isTransient(problem.value)) problem.value = null;
         return done;
       } catch (error) {
         if (closed.signal.aborted || !isTransient(error)) throw error;
+        const wait = (error instanceof Problem && error.retryMs) || usual;
         if (error instanceof Unreachable) connection.value = "offline";
-        await sleep((error instanceof Problem && error.retryMs) || RETRY_MS);
+        else if (wait > SILENT_MS) refuse(error);
+        await sleep(wait);
       }
     }
   }
+
 
   /** @param {Situation} frame @param {number} version */
   function see(frame, version) {
@@ -151,6 +158,7 @@ export function watch(id) {
   async function start({ forget: isOther = false } = {}) {
     stream?.abort();
     stream = null;
+    wake();
     batch(() => {
       if (isOther) {
         match.value = null;
@@ -188,7 +196,10 @@ export function watch(id) {
 
   return {
     id, match, now, lines, picture, connection, problem, start,
-    close: () => closed.abort(),
+    close() {
+      closed.abort();
+      wake();
+    },
     /** Send an action for an open decision. @param {Action} action @param {Decision | undefined} decision */
     async act(action, decision) {
       hurry();
@@ -207,5 +218,22 @@ export function watch(id) {
   };
 }
 
-/** @param {number} ms */
-const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+/** Pauses that can be ended early, all at once. */
+function pauses() {
+  /** @type {Set<() => void>} */
+  const open = new Set();
+  return {
+    /** @param {number} ms @returns {Promise<void>} */
+    sleep: (ms) =>
+      new Promise((resolve) => {
+        const end = () => {
+          clearTimeout(timer);
+          open.delete(end);
+          resolve();
+        };
+        const timer = setTimeout(end, ms);
+        open.add(end);
+      }),
+    wake: () => [...open].forEach((end) => end()),
+  };
+}

@@ -2,10 +2,11 @@
 import { useEffect, useState } from "preact/hooks";
 
 const RETRY_MS = 1_000;
+const LONGEST_RETRY_MS = 30_000;
 
 /**
- * What a request gives. The value before stays until the next one is there. If it fails for a reason that passes (then the error
- * says so by `isTransient`), the fault is shown, and the request repeated until it succeeds.
+ * What a request gives. The value before stays until the next one is there. If it fails for a reason that may pass (then the error
+ * says so by `isTransient`), the request is repeated until it succeeds.
  * @template T
  * @param {() => Promise<T>} load
  * @param {readonly unknown[]} inputs
@@ -17,13 +18,13 @@ export function useLoaded(load, inputs) {
     let isCurrent = true;
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     let timer;
-    const read = () =>
+    const read = (wait = RETRY_MS) =>
       load().then(
         (value) => isCurrent && setLoaded({ value, fault: null }),
         (fault) => {
           if (!isCurrent) return;
           setLoaded(({ value }) => ({ value, fault }));
-          if (fault.isTransient) timer = setTimeout(read, fault.retryMs ?? RETRY_MS);
+          if (fault.isTransient) timer = setTimeout(() => read(Math.min(2 * wait, LONGEST_RETRY_MS)), fault.retryMs ?? wait);
         },
       );
     read();

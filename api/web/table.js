@@ -3,7 +3,7 @@ import { useComputed, useSignal, useSignalEffect } from "@preact/signals";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { Actions, useChoice } from "./actions.js";
 import { needPlayer } from "./account.js";
-import { command, Problem } from "./api.js";
+import { command, isTransient, Problem } from "./api.js";
 import { readGames, titleOfGame } from "./games.js";
 import { html } from "./html.js";
 import { later } from "./later.js";
@@ -54,7 +54,7 @@ function NoMatch({ live, code }) {
   // Nobody learns of a private match without a seat, so only the attempt shows that there is none.
   const isInvited = code !== null && isMissing(found) && !isMissing(task.problem.value);
   return html`
-    <h1 tabindex="-1">${isInvited ? t("invited") : t("no_match")}</h1>
+    <h1 tabindex="-1">${t(isInvited ? "invited" : isTransient(found) ? "this_match" : "no_match")}</h1>
     ${isInvited
       ? html`<p>${t("invited_why")}</p><button type="button" class="primary" aria-disabled=${task.isBusy.value} onClick=${() => task.run(join)}>${t("join")}</button><${Failure} task=${task} />`
       : html`<p class="problem">${found.message}</p><p><a href="#/">${t("to_lobby")}</a></p>`}
