@@ -147,6 +147,7 @@ export function watch(id) {
 
   /** @param {import("./stream.js").Connection} state */
   function note(state) {
+    if (connection.value === "live" && state === "offline") read().catch(refuse); // to learn whether the match is still readable
     if (connection.value === "offline" && state === "live") {
       read().catch(refuse);
       draw().catch(refuse);

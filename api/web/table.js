@@ -36,7 +36,8 @@ export function Table({ id, query }) {
   });
   useLoaded(readGames, []); // until it is there, the page shows the game's id instead of its title
   const match = live.match.value;
-  if (match === null) return html`<${NoMatch} live=${live} code=${query.get("code")} />`;
+  const code = query.get("code");
+  if (match === null) return html`<${NoMatch} key=${code} live=${live} code=${code} />`;
   return html`<${Shown} live=${live} match=${match} />`;
 }
 
@@ -107,7 +108,7 @@ function Authors({ live }) {
 
 /** @param {{ live: Live }} props */
 function Connection({ live }) {
-  const state = live.connection.value;
+  const state = live.problem.value === null ? live.connection.value : "over"; // the problem says more
   return html`<p class=${`connection ${state}`} role="status">${state === "live" || state === "over" ? "" : t(state)}</p>`;
 }
 

@@ -99,10 +99,25 @@ def test_a_running_match_is_watched_without_an_account(people: People) -> None:
     expect(wanda.page.get_by_role("button", name="Sign up or in")).to_be_visible()
 
 
-def test_a_running_match_of_the_player_is_listed_once(people: People) -> None:
+def test_a_running_match_of_the_player_is_listed_once_and_draws_nobody_from_another_page(
+    people: People,
+) -> None:
     ada = _known(people, "Ada")
-    match = ada.create(GAME, 2, bots=1)
-    ada.visit()
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    ada.page.route(re.compile("/v1/matches$"), hold)
+    ada.visit("new")
+    ada.field("Other player 1").select_option(label="Bot random")
+    with ada.page.expect_request(re.compile("/v1/matches$")):
+        ada.page.get_by_role("button", name="Create and join").click()
+    ada.page.get_by_role("link", name="Moonstone").click()
+    held.pop().continue_()
+    address = ada.page.locator("#mine ~ .matches a").get_attribute("href") or ""
+    match = address.removeprefix("#/match/")
+    assert ada.page.url.endswith("#/")
     expect(ada.page.locator("#running-matches ~ .matches, #running-matches ~ p").first).to_be_attached()
     expect(ada.page.locator(f'#mine ~ .matches a[href="#/match/{match}"]')).to_have_count(1)
     expect(ada.page.locator(f'#running-matches ~ .matches a[href="#/match/{match}"]')).to_have_count(0)
@@ -184,6 +199,11 @@ def test_who_makes_a_match_but_gets_no_seat_is_told_so_and_may_take_one(people: 
     ada.page.get_by_role("button", name="Take a seat").click()
     expect(ada.page.locator(".seats")).to_contain_text("Ada")
     assert people.get(f"/v1/matches/{match}")["seats"][0]["name"] == "Ada"
+    ada.page.get_by_role("button", name="Sign out").click()
+    ada.page.route(re.compile("/seats$"), lambda route: route.fulfill(status=409, json=refusal))
+    ada.page.get_by_role("button", name="Take a seat").click()
+    ada.give_name()
+    expect(ada.page.get_by_role("alert")).to_contain_text("You play too many matches.")
 
 
 def test_a_match_that_is_over_is_listed_with_its_players_and_date_and_without_its_clock(people: People) -> None:
@@ -310,7 +330,13 @@ def test_clocks_go_by_the_time_of_the_server(people: People, wrong: str) -> None
     ada.visit()
     ada.sign_up()
     ada.create(GAME, 2, bots=1, options=_a_minute)
-    expect(ada.page.locator(".actions .clock")).to_have_text(re.compile(r"^(1:00|0:[3-5]\d)$"))
+    clock = ada.page.locator(".actions .clock")
+    expect(clock).to_have_text(re.compile(r"^(1:00|0:[3-5]\d)$"))
+    ada.page.clock.set_system_time("2026-01-01T00:00:00Z")  # the clock is set while the page is open
+    ada.page.wait_for_function(
+        "shown => document.querySelector('.actions .clock').textContent !== shown", arg=clock.inner_text()
+    )
+    expect(clock).to_have_text(re.compile(r"^0:[3-5]\d$"))
 
 
 def _a_minute(page: Page) -> None:
