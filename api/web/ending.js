@@ -25,7 +25,7 @@ export function Ending({ live, match }) {
     ${match.outcome !== null && html`<${Result} match=${match} outcome=${match.outcome} />`}
     <${Failure} task=${task} />
     <div class="row">
-      ${hadSeat && match.outcome !== null && html`<button type="button" class="primary" onClick=${playAgain}>${t("rematch")}</button>`}
+      ${hadSeat && match.outcome !== null && html`<button type="button" class="primary" aria-disabled=${task.isBusy.value} onClick=${playAgain}>${t("rematch")}</button>`}
       <a class="button" href=${`#/replay/${match.id}`}>${t("replay")}</a>
       ${!match.private && html`<a class="button" href=${`${BASE}/v1/matches/${match.id}/export`} download>${t("match_file")}</a>`}
     </div>

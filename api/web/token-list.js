@@ -40,16 +40,16 @@ export function Tokens() {
     <p class="soft">${t("tokens_why")}</p>
     <${Failure} task=${task} />
     <ul class="tokens">
-      ${tokens.value.map((token) => html`<li key=${token.id} class="token"><${Entry} token=${token} revoke=${() => revoke(token.id)} /></li>`)}
+      ${tokens.value.map((token) => html`<li key=${token.id} class="token"><${Entry} token=${token} isBusy=${task.isBusy.value} revoke=${() => revoke(token.id)} /></li>`)}
     </ul>
     ${others.length > 0 &&
-    html`<${Sure} label=${t("revoke_others")} why=${t("revoke_others_why")} yes=${t("revoke_others")} no=${t("cancel")} act=${() => revoke("others")} />`}
+    html`<${Sure} label=${t("revoke_others")} why=${t("revoke_others_why")} yes=${t("revoke_others")} no=${t("cancel")} isBusy=${task.isBusy.value} act=${() => revoke("others")} />`}
     <${NewToken} onMade=${read} />
   </section>`;
 }
 
-/** @param {{ token: Token, revoke: () => void }} props */
-function Entry({ token, revoke }) {
+/** @param {{ token: Token, isBusy: boolean, revoke: () => void }} props */
+function Entry({ token, isBusy, revoke }) {
   const label = token.label || t("no_label");
   const facts = [
     token.created_at === null ? null : t("token_created", { date: date(token.created_at) }),
@@ -61,7 +61,7 @@ function Entry({ token, revoke }) {
       <div class="soft">${token.scopes.join(", ")}</div>
       <div class="soft">${facts.filter(Boolean).join(" · ")}</div>
     </div>
-    ${!token.current && html`<button type="button" class="plain" aria-label=${t("revoke_token", { label })} onClick=${revoke}>${t("revoke")}</button>`}`;
+    ${!token.current && html`<button type="button" class="plain" aria-label=${t("revoke_token", { label })} aria-disabled=${isBusy} onClick=${revoke}>${t("revoke")}</button>`}`;
 }
 
 /** A token for a program. @param {{ onMade: () => Promise<void> }} props */

@@ -25,6 +25,7 @@ export function Waiting({ live, match }) {
   const player = me.value;
   const isCreator = match.creator === player;
   const isSeated = match.seats.some((seat) => seat.player !== null && seat.player === player);
+  const isBusy = task.isBusy.value;
   const isFull = match.seats.every((seat) => seat.player !== null);
 
   /** @param {string} name @param {object} [body] */
@@ -41,14 +42,14 @@ export function Waiting({ live, match }) {
       ${match.seats.map(
         (seat) => html`<li key=${seat.seat} class="seat">
           <${SeatMark} seat=${seat.seat} /><${Holder} seat=${seat} />
-          ${isCreator && html`<${SeatMenu} seat=${seat} match=${match} isMe=${seat.player === player} hosted=${hosted.value} change=${change} />`}
+          ${isCreator && html`<${SeatMenu} seat=${seat} match=${match} isMe=${seat.player === player} hosted=${hosted.value} isBusy=${isBusy} change=${change} />`}
         </li>`,
       )}
     </ul>
     <div class="row">
-      ${!isSeated && !isFull && html`<button type="button" class="primary" onClick=${() => change("seats", { ...(match.join_code && { join_code: match.join_code }) })}>${t("join")}</button>`}
-      ${isCreator && isFull && match.manual_start && html`<button type="button" class="primary" onClick=${() => change("start")}>${t("start")}</button>`}
-      ${(isSeated || isCreator) && html`<button type="button" class="plain" onClick=${() => change("leave", { only: "open" })}>${t("leave")}</button>`}
+      ${!isSeated && !isFull && html`<button type="button" class="primary" aria-disabled=${isBusy} onClick=${() => change("seats", { ...(match.join_code && { join_code: match.join_code }) })}>${t("join")}</button>`}
+      ${isCreator && isFull && match.manual_start && html`<button type="button" class="primary" aria-disabled=${isBusy} onClick=${() => change("start")}>${t("start")}</button>`}
+      ${(isSeated || isCreator) && html`<button type="button" class="plain" aria-disabled=${isBusy} onClick=${() => change("leave", { only: "open" })}>${t("leave")}</button>`}
     </div>
     <label><span>${match.private ? t("private_link") : t("public_link")}</span>
       <input readonly value=${address.href} onFocus=${(/** @type {any} */ event) => event.target.select()} />
@@ -59,18 +60,18 @@ export function Waiting({ live, match }) {
 
 /**
  * What the creator can do with a seat.
- * @param {{ seat: Seat, match: Match, isMe: boolean, hosted: readonly PublicBot[], change: (name: string, body: object) => Promise<void> }} props
+ * @param {{ seat: Seat, match: Match, isMe: boolean, hosted: readonly PublicBot[], isBusy: boolean, change: (name: string, body: object) => Promise<void> }} props
  */
-function SeatMenu({ seat, match, isMe, hosted, change }) {
+function SeatMenu({ seat, match, isMe, hosted, isBusy, change }) {
   const chosen = useSignal(0);
   if (isMe) return null;
   if (seat.player !== null) {
-    return html`<button type="button" class="chip" onClick=${() => change("free", { seat: seat.seat })}>${t("free")}</button>`;
+    return html`<button type="button" class="chip" aria-disabled=${isBusy} onClick=${() => change("free", { seat: seat.seat })}>${t("free")}</button>`;
   }
   const bots = games.value.find((game) => game.id === match.game)?.bots ?? [];
   /** @param {string} bot its name or id @param {string} name */
   const add = (bot, name) =>
-    html`<button type="button" class="chip" key=${bot} onClick=${() => change("bots", { bot, seat: seat.seat })}>${t("add_bot", { name })}</button>`;
+    html`<button type="button" class="chip" key=${bot} aria-disabled=${isBusy} onClick=${() => change("bots", { bot, seat: seat.seat })}>${t("add_bot", { name })}</button>`;
   const one = hosted[chosen.value];
   return html`<span class="row">
     ${bots.map((bot) => add(bot, bot))}
