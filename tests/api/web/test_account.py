@@ -29,13 +29,6 @@ def post(people: People, path: str, body: object, token: str | None = None) -> A
     return httpx.post(people.url + path, json=body, headers=headers, timeout=30).raise_for_status().json()
 
 
-def known(people: People, name: str) -> Person:
-    person = people.person(name)
-    person.visit()
-    person.sign_up()
-    return person
-
-
 def at_account(person: Person) -> Page:
     person.visit("account")
     expect(person.page.locator(".token").first).to_be_visible()
@@ -43,7 +36,7 @@ def at_account(person: Person) -> Page:
 
 
 def test_a_browser_keeps_a_token_with_the_scopes_that_it_needs_and_an_end(people: People) -> None:
-    ada = known(people, "Ada")
+    ada = people.known("Ada")
     (token,) = tokens(people, ada.token)
     assert token["scopes"] == ["watch", "play", "account"]
     assert token["label"] == "Chrome, Linux"
@@ -172,7 +165,7 @@ def test_a_token_is_renewed_while_it_is_in_use_and_open_tables_go_on(people: Peo
 
 
 def test_the_name_is_changed_everywhere(people: People) -> None:
-    ada = known(people, "Ada")
+    ada = people.known("Ada")
     match = ada.create("Ape Town", 2)
     page = at_account(ada)
     name = page.get_by_role("textbox", name="Name", exact=True)
@@ -191,7 +184,7 @@ def test_the_name_is_changed_everywhere(people: People) -> None:
 
 
 def test_tokens_are_made_listed_and_revoked(people: People) -> None:
-    ada = known(people, "Ada")
+    ada = people.known("Ada")
     page = at_account(ada)
     made = []
     page.locator("summary", has_text="A token for a program").click()
@@ -228,7 +221,7 @@ def test_a_new_recovery_code_replaces_the_one_before(people: People) -> None:
 
 
 def test_everything_that_is_stored_is_downloaded(people: People) -> None:
-    ada = known(people, "Ada")
+    ada = people.known("Ada")
     match = ada.create("Ape Town", 2)
     page = at_account(ada)
     with page.expect_download() as download:
@@ -239,7 +232,7 @@ def test_everything_that_is_stored_is_downloaded(people: People) -> None:
 
 
 def test_the_account_is_deleted_only_after_its_name_was_typed(people: People) -> None:
-    ada = known(people, "Ada")
+    ada = people.known("Ada")
     match = ada.create("Ape Town", 2)
     token = ada.token
     page = at_account(ada)
@@ -278,7 +271,7 @@ def renewed_meanwhile(people: People, person: Person, address: re.Pattern[str]) 
 
 
 def test_a_sign_out_while_another_tab_renews_the_token_forgets_the_account(people: People) -> None:
-    ada = known(people, "Ada")
+    ada = people.known("Ada")
     renewed_meanwhile(people, ada, re.compile("/v1/me/tokens/current$"))
     ada.page.get_by_role("button", name="Sign out").click()
     expect(ada.page.get_by_role("banner").get_by_role("button", name="Sign up or in")).to_be_visible()

@@ -36,12 +36,8 @@ def _version(page: Page) -> int:
 
 
 def test_without_a_network_the_page_says_so_and_goes_on_where_it_was(people: People) -> None:
-    ada, ben = people.person("Ada"), people.person("Ben")
-    ada.visit()
-    ada.sign_up()
+    ada, ben = people.known("Ada"), people.known("Ben")
     match = ada.create("Ape Town", 2)
-    ben.visit()
-    ben.sign_up()
     ben.join(match)
     expect(ada.page.locator("#seats")).to_be_visible()
     ada.context.set_offline(offline=True)
@@ -167,9 +163,7 @@ def test_a_revoked_token_signs_every_tab_out(people: People) -> None:
 
 
 def test_signing_out_revokes_the_token_of_this_browser(people: People) -> None:
-    ada = people.person("Ada")
-    ada.visit()
-    ada.sign_up()
+    ada = people.known("Ada")
     token = ada.token
     busy = {"status": 503, "code": "store-unavailable", "title": "", "detail": "The log of matches does not respond."}
     ada.page.route(re.compile("/tokens/current$"), lambda route: route.fulfill(status=503, json=busy), times=1)
@@ -190,9 +184,7 @@ def test_a_hostile_name_is_only_text(people: People) -> None:
 
 
 def test_a_private_match_is_joined_by_its_link(people: People) -> None:
-    ada, ben, cleo = people.person("Ada"), people.person("Ben"), people.person("Cleo")
-    ada.visit()
-    ada.sign_up()
+    ada, ben, cleo = people.known("Ada"), people.person("Ben"), people.person("Cleo")
     match = ada.create("Ape Town", 2, options=lambda page: page.get_by_label("Private").check())
     link = ada.page.get_by_label("This match is private").input_value()
     assert "?code=" in link

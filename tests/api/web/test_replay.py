@@ -129,7 +129,8 @@ def test_a_match_that_is_not_there_or_damaged_is_reported(people: People) -> Non
     person.visit("replay/" + "a" * 26)
     expect(page.get_by_role("heading", level=1)).to_have_text("No match here")
     expect(page.locator(".problem")).to_contain_text("No match has this id")
-    fault = {"status": 503, "code": "match-corrupt", "title": "", "detail": "The stored event of version 5 is damaged."}
+    detail = "The stored event of version 5 is damaged."
+    fault = {"status": 503, "code": "match-corrupt", "title": "", "detail": detail}
     page.route(
         re.compile(r"/v1/matches/\w+$"),
         lambda route: route.fulfill(status=503, json=fault, headers={"Retry-After": "3600"}),
@@ -137,7 +138,7 @@ def test_a_match_that_is_not_there_or_damaged_is_reported(people: People) -> Non
     for place, heading in (("match/", "This match"), ("replay/", "Replay")):
         person.visit(place + "b" * 26)
         expect(page.get_by_role("heading", level=1)).to_have_text(heading)
-        expect(page.locator(".problem")).to_have_text(fault["detail"])
+        expect(page.locator(".problem")).to_have_text(detail)
 
 
 @pytest.mark.long
