@@ -82,7 +82,6 @@ export function watch(id) {
     }
   }
 
-
   /** @param {Situation} frame @param {number} version */
   function see(frame, version) {
     const { decisions = now.value.decisions, banks = now.value.banks, legal_actions: actions = [], action_texts: texts = [] } = frame;
@@ -145,9 +144,10 @@ export function watch(id) {
       });
   }
 
-  /** @param {import("./stream.js").Connection} state */
-  function note(state) {
-    if (connection.value === "live" && state === "offline") read().catch(refuse); // to learn whether the match is still readable
+  /** @param {import("./stream.js").Connection} state @param {Problem} [why] */
+  function note(state, why) {
+    if (why !== undefined) refuse(why);
+    else if (state === "live" && isTransient(problem.value)) problem.value = null;
     if (connection.value === "offline" && state === "live") {
       read().catch(refuse);
       draw().catch(refuse);
