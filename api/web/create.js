@@ -91,7 +91,7 @@ function Details({ game, problem }) {
         <select value=${bots[index] ?? ""} onChange=${change}>
           <option value="">${t("for_person")}</option>
           ${game.bots.map((bot) => html`<option key=${bot} value=${bot}>${t("the_bot", { name: bot })}</option>`)}
-          ${hosted.value.map((bot) => html`<option key=${bot.id} value=${bot.id}>${titleOfBot(bot)}</option>`)}
+          ${hosted.map((bot) => html`<option key=${bot.id} value=${bot.id}>${titleOfBot(bot)}</option>`)}
         </select>
       </label>`;
     })}

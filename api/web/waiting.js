@@ -42,7 +42,7 @@ export function Waiting({ live, match }) {
       ${match.seats.map(
         (seat) => html`<li key=${seat.seat} class="seat">
           <${SeatMark} seat=${seat.seat} /><${Holder} seat=${seat} />
-          ${isCreator && html`<${SeatMenu} seat=${seat} match=${match} isMe=${seat.player === player} hosted=${hosted.value} isBusy=${isBusy} change=${change} />`}
+          ${isCreator && html`<${SeatMenu} seat=${seat} match=${match} isMe=${seat.player === player} hosted=${hosted} isBusy=${isBusy} change=${change} />`}
         </li>`,
       )}
     </ul>
