@@ -9,8 +9,8 @@ import { recover, signOut, signUp, useToken } from "./tokens.js";
 import { t } from "./words.js";
 
 export const LONGEST_NAME = 40;
-/** The start of every token; recovery codes have another one. */
-const TOKEN = "moon_";
+/** Tokens; what has other characters can be in no header, and is refused as a recovery code. */
+const TOKEN = /^moon_[!-~]*$/;
 
 /** Resolves the question for a player: with whether there is one now. @type {import("@preact/signals").Signal<((isThere: boolean) => void) | null>} */
 const asked = signal(null);
@@ -67,7 +67,7 @@ export function SignUp() {
     asked.value ??= () => {}; // who closed the dialog meanwhile has an account nevertheless, and sees its code only now
   });
   const returnWith = busy(async (secret) => {
-    await (secret.startsWith(TOKEN) ? useToken(secret) : recover(secret));
+    await (TOKEN.test(secret) ? useToken(secret) : recover(secret));
     close();
   });
   const isThere = session.value !== null;
