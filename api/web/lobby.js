@@ -8,13 +8,12 @@ import { createAndJoin } from "./joining.js";
 import { useLoaded } from "./loaded.js";
 import { Row } from "./match-row.js";
 import { isMyTurn, mine, readMine } from "./notices.js";
-import { More, usePages } from "./pages.js";
+import { More, REFRESH_MS, usePages } from "./pages.js";
 import { Failure, Fault, useTask } from "./task.js";
 import { t } from "./words.js";
 
 /** @import { GameSummary, OwnMatch, Summary } from "./types.d.ts" */
 
-const REFRESH_MS = 5_000;
 const PAGE = 20;
 const SPEEDS = ["minutes", "hours", "days"];
 /** Ratings between which a person may choose; a new player has 1000. */
@@ -94,8 +93,9 @@ function Matches({ status, title, empty, hasFilters = false }) {
     pages.restart();
   });
   useEffect(() => {
-    // Once more pages are shown, they stay as they are.
-    const timer = setInterval(() => document.hidden || pages.isBusy.value || pages.count.value > 1 || pages.restart(), REFRESH_MS);
+    // Once more pages are shown, they stay as they are. One that could not be read is repeated when the service allows it.
+    const stays = () => document.hidden || pages.isBusy.value || pages.problem.value !== null || pages.count.value > 1;
+    const timer = setInterval(() => stays() || pages.restart(), REFRESH_MS);
     return () => clearInterval(timer);
   }, []);
   // The player's own that go on are listed above.

@@ -1,10 +1,13 @@
 /** Lists of the API, which are read page by page. */
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { get, isTransient, Problem, RETRY_MS } from "./api.js";
+import { get, isTransient, Problem } from "./api.js";
 import { html } from "./html.js";
 import { Failure } from "./task.js";
 import { t } from "./words.js";
+
+/** How often a list that may change is read, and one that could not be read. */
+export const REFRESH_MS = 5_000;
 
 /**
  * A list of the API. `items` is null until the first page is there. What was asked for before the newest `restart` is not shown.
@@ -36,7 +39,7 @@ export function usePages(address, itemsOf) {
       if (!isLatest()) return;
       problem.value = /** @type {Error} */ (error);
       // The first page comes by itself, the others when the person asks again.
-      if (cursor === null && isTransient(error)) setTimeout(() => isLatest() && read(null), (error instanceof Problem && error.retryMs) || RETRY_MS);
+      if (cursor === null && isTransient(error)) setTimeout(() => isLatest() && read(null), (error instanceof Problem && error.retryMs) || REFRESH_MS);
     } finally {
       if (isLatest()) isBusy.value = false;
     }
