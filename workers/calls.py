@@ -10,6 +10,7 @@ import os
 import resource
 import signal
 import sys
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -100,24 +101,27 @@ class Calls:
 
     async def _claim(self) -> bool:
         """Claim what is due and begin to handle it. Returns whether there may be more that can be handled now."""
-        lane, has_more = self._lane, False
         free = {name: kind.limit - len(self._tasks[name]) for name, kind in self._kinds.items()}
-        wanted = [name for name, room in free.items() if room > 0]
-        if not await lane.run(self._is_due, wanted):
-            return False
-        for name in wanted:
-            now, kind = lane.ports.now(), self._kinds[name]
-            claimed = await lane.run(lane.ports.log.claim, name, now, kind.lease_ms, free[name])
-            for due in claimed:
-                self._begin(name, Claimed(due.match, name, now + kind.lease_ms))
-            has_more = has_more or len(claimed) == free[name]
-        return has_more
+        claimed = await self._lane.run(self._claimed, free)
+        for due in claimed:
+            self._begin(due.kind, due)
+        counts = Counter(due.kind for due in claimed)
+        return any(counts[name] == room for name, room in free.items() if room > 0)
 
-    def _is_due(self, kinds: Sequence[str]) -> bool:
-        """Whether anything of these kinds is due, in one round trip for all of them, since it usually is not. May block."""
+    def _claimed(self, free: Mapping[str, int]) -> Sequence[Claimed]:
+        """Claim at most so many entries of each kind; none if the clock is wrong. It may block, so it runs in a thread, once for all."""
         self._is_off = self._clock.is_off()
-        first = None if self._is_off else self._lane.ports.log.next_due(kinds)
-        return first is not None and first <= self._lane.ports.now()
+        found: list[Claimed] = []
+        for name, room in free.items() if not self._is_off else ():
+            now, lease_ms = self._lane.ports.now(), self._kinds[name].lease_ms
+            try:
+                claimed = self._lane.ports.log.claim(name, now, lease_ms, room) if room > 0 else ()
+            except LogUnavailable:
+                if found:
+                    break  # what was claimed is handled; the next read fails too, or goes on
+                raise
+            found += [Claimed(due.match, name, now + lease_ms) for due in claimed]
+        return found
 
     async def _handle(self, kind: Kind, due: Claimed) -> None:
         """Handle one entry. Its failure does not affect others; it is due again after its lease."""
