@@ -6,6 +6,7 @@ resolves to is checked: addresses are judged, never names. `service.adapters.out
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from typing import Final, Literal, Protocol, TypeAlias
 from urllib.parse import urlsplit
@@ -18,6 +19,8 @@ PORTS: Final = frozenset({443, 8443})
 """The ports that may be called. With `loopback`, any port from 1024 too."""
 MAX_REQUEST_BYTES: Final = 256 * 1024
 """Maximum size of the body of a request."""
+_KEPT_URLS: Final = 1_024
+"""For how many URLs the verdict is kept, since each call of a bot judges its URL again."""
 
 Failure: TypeAlias = Literal["address-forbidden", "unreachable", "timeout", "tls", "too-large", "malformed"]
 """Why there is no answer.
@@ -75,6 +78,7 @@ _UNSAFE: Final = re.compile(r"[\\\"<>^`{|}]")
 """Characters that a URL must percent-encode (RFC 3986, 2). Parsers disagree about the backslash."""
 
 
+@lru_cache(_KEPT_URLS)
 def url_fault(url: str, *, loopback: bool) -> str | None:
     """What is wrong with a URL, as the end of a sentence about it; None if it may be called.
 

@@ -160,6 +160,13 @@ class People:
         stored = {"origin": self.url, "localStorage": [{"name": "moonstone.session", "value": session}]}
         return self.person(name, storage_state={"cookies": [], "origins": [stored]}, **profile)
 
+    def signed_up(self, name: str) -> Person:
+        """A person who signed up on the page."""
+        person = self.person(name)
+        person.visit()
+        person.sign_up()
+        return person
+
     def get(self, path: str, token: str | None = None) -> Any:
         headers = {"Authorization": f"Bearer {token}"} if token else {}
         return httpx.get(self.url + path, headers=headers, timeout=30).raise_for_status().json()

@@ -1,16 +1,11 @@
 """Finding, making, joining and leaving matches in the web client, and what it shows to authors of clients."""
 
-import json
 import re
-import shutil
-import subprocess
 from typing import Final
 
 import httpx
-import pytest
 from playwright.sync_api import Page, Route, expect
 
-from service.match import events
 from tests.api.web.person import People
 
 GAME: Final = "Ape Town"
@@ -92,10 +87,25 @@ def test_a_running_match_is_watched_without_an_account(people: People) -> None:
     expect(wanda.page.get_by_role("button", name="Sign up or in")).to_be_visible()
 
 
-def test_a_running_match_of_the_player_is_listed_once(people: People) -> None:
+def test_a_running_match_of_the_player_is_listed_once_and_draws_nobody_from_another_page(
+    people: People,
+) -> None:
     ada = people.known("Ada")
-    match = ada.create(GAME, 2, bots=1)
-    ada.visit()
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    ada.page.route(re.compile("/v1/matches$"), hold)
+    ada.visit("new")
+    ada.field("Other player 1").select_option(label="Bot random")
+    with ada.page.expect_request(re.compile("/v1/matches$")):
+        ada.page.get_by_role("button", name="Create and join").click()
+    ada.page.get_by_role("link", name="Moonstone").click()
+    held.pop().continue_()
+    address = ada.page.locator("#mine ~ .matches a").get_attribute("href") or ""
+    match = address.removeprefix("#/match/")
+    assert ada.page.url.endswith("#/")
     expect(ada.page.locator("#running-matches ~ .matches, #running-matches ~ p").first).to_be_attached()
     expect(ada.page.locator(f'#mine ~ .matches a[href="#/match/{match}"]')).to_have_count(1)
     expect(ada.page.locator(f'#running-matches ~ .matches a[href="#/match/{match}"]')).to_have_count(0)
@@ -178,6 +188,11 @@ def test_who_makes_a_match_but_gets_no_seat_is_told_so_and_may_take_one(people: 
     ada.page.get_by_role("button", name="Take a seat").click()
     expect(ada.page.locator(".seats")).to_contain_text("Ada")
     assert people.get(f"/v1/matches/{match}")["seats"][0]["name"] == "Ada"
+    ada.page.get_by_role("button", name="Sign out").click()
+    ada.page.route(re.compile("/seats$"), lambda route: route.fulfill(status=409, json=refusal))
+    ada.page.get_by_role("button", name="Take a seat").click()
+    ada.give_name()
+    expect(ada.page.get_by_role("alert")).to_contain_text("You play too many matches.")
 
 
 def test_a_match_that_is_over_is_listed_with_its_players_and_date_and_without_its_clock(people: People) -> None:
@@ -250,63 +265,3 @@ def test_what_a_game_does_not_allow_is_explained(people: People) -> None:
     ada.field("Clock").select_option(label="1 minute for each decision")
     ada.page.get_by_role("button", name="Create and join").click()
     expect(ada.page.locator(".problem")).to_contain_text("keeps its own time")
-
-
-@pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")
-def test_the_curl_of_a_click_repeats_it_and_shows_no_token(people: People) -> None:
-    ada = people.known("Ada")
-    ada.create(GAME, 2, bots=1)
-    expect(ada.page.locator(".sentence[aria-disabled=false]").first).to_be_visible()
-    ada.act()
-    expect(ada.page.locator(".asked")).to_have_text("Put the tile on a free field.")
-    ada.page.locator("summary", has_text="For authors of clients").click()
-    assert ada.token not in ada.page.content()
-    entry = ada.page.locator(".exchange", has_text=re.compile(r"POST /v1/matches/\w+/actions")).first
-    entry.locator("summary").click()
-    command = entry.locator(".curl").inner_text()
-    sent = subprocess.run(
-        ["bash", "-c", command.replace("curl ", "curl -s ", 1)],
-        env={"TOKEN": ada.token, "PATH": "/usr/bin:/bin"},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    receipt = json.loads(sent.stdout)
-    assert receipt["event"]["data"]["action"]["type"] == "take_tile"
-    shown = json.loads(entry.locator("pre").last.inner_text())
-    assert (receipt["version"], receipt["head"]) == (shown["version"], shown["head"])
-
-
-def test_a_seat_that_a_bot_took_over_is_taken_back(people: People) -> None:
-    ada, ben = people.known("Ada"), people.known("Ben")
-    ben.visit()
-    clock = {"turn_seconds": events.SHORTEST_CLOCK, "on_timeout": "bot"}
-    with httpx.Client(base_url=people.url, headers={"Authorization": f"Bearer {ben.token}"}, timeout=30) as client:
-        match = client.post("/v1/matches", json={"game": "ape_town", "seats": 2, "clock": clock}).json()["id"]
-        client.post(f"/v1/matches/{match}/seats", json={})
-        ada.join(match)
-        back = ada.page.get_by_role("button", name="Take the seat back")
-        for _ in range(200):
-            legal = client.get(f"/v1/matches/{match}/legal-actions").json()["actions"]
-            if back.count() and legal:
-                break  # Ben thinks, so the bot in Ada's seat has nothing to decide
-            if legal:
-                client.post(f"/v1/matches/{match}/actions", json={"action": legal[0]})
-            ada.page.wait_for_timeout(100)
-        back.click()
-        expect(ada.page.locator(".seats .seat", has_text="Ada").locator(".tag", has_text="you")).to_be_visible()
-        expect(back).to_have_count(0)
-
-
-@pytest.mark.parametrize("wrong", ["2031-01-01T00:00:00Z", "2021-01-01T00:00:00Z"])
-def test_clocks_go_by_the_time_of_the_server(people: People, wrong: str) -> None:
-    ada = people.person("Ada")
-    ada.page.clock.install(time=wrong)
-    ada.visit()
-    ada.sign_up()
-    ada.create(GAME, 2, bots=1, options=_a_minute)
-    expect(ada.page.locator(".actions .clock")).to_have_text(re.compile(r"^(1:00|0:[3-5]\d)$"))
-
-
-def _a_minute(page: Page) -> None:
-    page.get_by_role("combobox", name="Clock").select_option(label="1 minute for each decision")
