@@ -3,6 +3,7 @@ import { batch, signal } from "@preact/signals";
 import { command, get, isTransient, OtherPlayer, post, Problem, Unreachable } from "./api.js";
 import { setServerTime } from "./clocks.js";
 import { coalesced } from "./coalesced.js";
+import { measured, rest } from "./pace.js";
 import { forget, me, session } from "./session.js";
 import { follow } from "./stream.js";
 import { language } from "./words.js";
@@ -48,17 +49,14 @@ export function watch(id) {
   /** The person acted: the next picture is drawn without a pause. */
   let isHurried = false;
   let wake = () => {};
-  const hurry = () => {
-    isHurried = true;
-    wake();
-  };
   const draw = coalesced(async () => {
+    if (document.hidden) return; // drawn when somebody looks again
     const player = me.value;
     isHurried = false;
     const options = { accept: "image/svg+xml", signal: closed.signal };
     const drawn = await persistently(() => get(`${path}/board.svg?language=${language.value}`, options));
-    if (me.value === player) picture.value = drawn;
-    const wait = match.value?.viewer == null ? BETWEEN_PICTURES_MS.watching : BETWEEN_PICTURES_MS.seated;
+    if (me.value === player) measured(() => (picture.value = drawn));
+    const wait = Math.max(rest(), match.value?.viewer == null ? BETWEEN_PICTURES_MS.watching : BETWEEN_PICTURES_MS.seated);
     if (!isHurried) await Promise.race([sleep(wait), new Promise((resolve) => (wake = () => resolve(undefined)))]);
   });
 
@@ -99,6 +97,10 @@ export function watch(id) {
       if (event.text) lines.value = [...lines.value.slice(1 - SHOWN_LINES), { version: event.version, at: event.at, text: event.text }];
     });
     if (event.version > readAt) {
+      if (event.by === `seat:${match.value?.viewer}`) {
+        isHurried = true;
+        wake();
+      }
       draw().catch(refuse);
       if (!MOVES.has(event.type)) read().catch(refuse);
     }
@@ -180,8 +182,10 @@ export function watch(id) {
     "visibilitychange",
     () => {
       clearTimeout(hiding);
-      if (!document.hidden) resume();
-      else hiding = setTimeout(() => { stream?.abort(); stream = null; }, HIDDEN_MS);
+      if (!document.hidden) {
+        resume();
+        draw().catch(refuse);
+      } else hiding = setTimeout(() => { stream?.abort(); stream = null; }, HIDDEN_MS);
     },
     { signal: closed.signal },
   );
@@ -192,9 +196,7 @@ export function watch(id) {
     close: () => closed.abort(),
     /** Send an action for an open decision. @param {Action} action @param {Decision | undefined} decision */
     async act(action, decision) {
-      hurry();
       await command(`${path}/actions`, { action, ...(decision && { decision: decision.id }) });
-      hurry();
     },
     /** A command about seats, such as `leave`; then the match is read again. @param {string} name @param {object} [body] */
     async change(name, body = {}) {
