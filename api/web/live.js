@@ -10,7 +10,6 @@ import { language } from "./words.js";
 
 /** @import { Action, Decision, End, Hello, Match, MatchEvent, Situation } from "./types.d.ts" */
 /** @typedef {{ version: number, at: number, text: string }} Line */
-/** @typedef {{ version: number, decisions: readonly Decision[], banks: readonly number[], actions: readonly Action[], texts: readonly string[] }} Now */
 /** @typedef {ReturnType<typeof watch>} Live */
 
 const MOVES = new Set(["action", "default_action", "timer"]);
@@ -22,8 +21,6 @@ const READ_BACK = 40;
 const HIDDEN_MS = 20_000;
 const RETRY_MS = 1_000;
 const BETWEEN_PICTURES_MS = { seated: 250, watching: 500 };
-/** @type {Now} */
-const NOTHING = { version: 0, decisions: [], banks: [], actions: [], texts: [] };
 
 /** @param {string} id */
 export function watch(id) {
@@ -35,7 +32,12 @@ export function watch(id) {
   let stream = null;
 
   const match = signal(/** @type {Match | null} */ (null));
-  const now = signal(NOTHING);
+  const decisions = signal(/** @type {readonly Decision[]} */ ([]));
+  const banks = signal(/** @type {readonly number[]} */ ([]));
+  /** The legal list. @type {import("@preact/signals").Signal<readonly Action[]>} */
+  const actions = signal([]);
+  /** A sentence for each of them. @type {import("@preact/signals").Signal<readonly string[]>} */
+  const texts = signal([]);
   const lines = signal(/** @type {readonly Line[]} */ ([]));
   const picture = signal("");
   const connection = signal(/** @type {import("./stream.js").Connection | "over"} */ ("connecting"));
@@ -75,25 +77,28 @@ export function watch(id) {
     }
   }
 
-  /** @param {Situation} frame @param {number} version */
-  function see(frame, version) {
-    const { decisions = now.value.decisions, banks = now.value.banks, legal_actions: actions = [], action_texts: texts = [] } = frame;
-    now.value = { version, decisions, banks, actions, texts };
-  }
+  /** @param {Situation} frame */
+  const see = (frame) =>
+    batch(() => {
+      renew(decisions, frame.decisions ?? decisions.value);
+      renew(banks, frame.banks ?? banks.value);
+      renew(actions, frame.legal_actions ?? []);
+      renew(texts, frame.action_texts ?? []);
+    });
 
   /** @param {Hello | MatchEvent | End} frame */
   function take(frame) {
     if (frame.type === "hello") {
       const hello = /** @type {Hello} */ (frame);
       setServerTime(hello.now);
-      if (hello.decisions !== undefined) see(hello, hello.version);
+      if (hello.decisions !== undefined) see(hello);
       return false;
     }
     if (frame.type === "end") return ended(/** @type {End} */ (frame));
     const event = /** @type {MatchEvent} */ (frame);
     place = { version: event.version, head: event.hash };
     batch(() => {
-      see(event, event.version);
+      see(event);
       if (event.text) lines.value = [...lines.value.slice(1 - SHOWN_LINES), { version: event.version, at: event.at, text: event.text }];
     });
     if (event.version > readAt) {
@@ -161,7 +166,7 @@ export function watch(id) {
       }
       problem.value = null;
       lines.value = [];
-      now.value = NOTHING;
+      see({ decisions: [], banks: [] });
       connection.value = "connecting";
     });
     try {
@@ -192,7 +197,7 @@ export function watch(id) {
   start();
 
   return {
-    id, match, now, lines, picture, connection, problem, start,
+    id, match, decisions, banks, actions, texts, lines, picture, connection, problem, start,
     close: () => closed.abort(),
     /** Send an action for an open decision. @param {Action} action @param {Decision | undefined} decision */
     async act(action, decision) {
@@ -208,6 +213,15 @@ export function watch(id) {
     /** Play once more: the id of the new match. @returns {Promise<string>} */
     rematch: async () => (await post(`${path}/rematch`)).id,
   };
+}
+
+/**
+ * Change a value unless it is the same: in real time most events leave a seat's legal list as it is, and then nothing of it is
+ * rendered again.
+ * @template T @param {import("@preact/signals").Signal<T>} known @param {T} value
+ */
+function renew(known, value) {
+  if (JSON.stringify(known.value) !== JSON.stringify(value)) known.value = value;
 }
 
 /** @param {number} ms */

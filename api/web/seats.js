@@ -32,7 +32,7 @@ export function Holder({ seat }) {
 
 /** @param {{ live: Live, match: Match }} props */
 export function Seats({ live, match }) {
-  const { decisions, banks } = live.now.value;
+  const [decisions, banks] = [live.decisions.value, live.banks.value];
   // If all seats may act at once, marking all of them says nothing.
   const isMarked = decisions.length > 0 && match.seats.some((seat) => decisions.every((one) => one.seat !== seat.seat));
   return html`<section class="card" aria-labelledby="seats">

@@ -115,7 +115,7 @@ function Connection({ live }) {
  * @param {{ live: Live, choice: Choice }} props
  */
 function Board({ live, choice }) {
-  const fits = useComputed(() => (choice.decision.value === undefined ? [] : live.now.value.actions));
+  const fits = useComputed(() => (choice.decision.value === undefined ? [] : live.actions.value));
   const lit = useComputed(() => {
     if (choice.lit.value !== null) return [choice.lit.value];
     // What contradicts none of the picks: of a row and a column only the place where they meet.
