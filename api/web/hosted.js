@@ -1,7 +1,7 @@
 /** The hosted bots to which the player may give a seat. */
-import { useComputed, useSignal } from "@preact/signals";
+import { useComputed } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { get } from "./api.js";
+import { usePages } from "./pages.js";
 import { me } from "./session.js";
 import { t } from "./words.js";
 
@@ -10,13 +10,14 @@ import { t } from "./words.js";
 /** The longest page of the API. */
 const MOST = 200;
 
-/** Those that play a game, as far as this player may seat them; none if they cannot be read. @param {string} game */
+/** Those that play a game, as far as this player may seat them, and the pages of which they are. @param {string} game */
 export function useHosted(game) {
-  const all = useSignal(/** @type {readonly PublicBot[]} */ ([]));
-  useEffect(() => {
-    get(`/v1/bots?limit=${MOST}`).then((page) => (all.value = page.hosted), () => {}); // the game's own bots are there without it
-  }, []);
-  return useComputed(() => all.value.filter(({ games, seating, owner }) => games.includes(game) && (seating === "everyone" || owner === me.value)));
+  const pages = usePages(() => `/v1/bots?limit=${MOST}`, (page) => /** @type {readonly PublicBot[]} */ (page.hosted));
+  useEffect(() => void pages.restart(), []);
+  const hosted = useComputed(() =>
+    (pages.items.value ?? []).filter(({ games, seating, owner }) => games.includes(game) && (seating === "everyone" || owner === me.value)),
+  );
+  return { hosted, pages };
 }
 
 /** @param {PublicBot} bot */

@@ -1,14 +1,12 @@
 /** The seats of a match: who has them, whose turn it is, and the time that each has left. */
 import { SeatClock } from "./clocks.js";
 import { html } from "./html.js";
+import { SeatMark } from "./seat-mark.js";
 import { me } from "./session.js";
 import { t } from "./words.js";
 
 /** @import { Match, Seat } from "./types.d.ts" */
 /** @import { Live } from "./live.js" */
-
-/** @param {{ seat: number }} props */
-export const SeatMark = ({ seat }) => html`<span class=${`seat-mark seat-${seat}`} aria-hidden="true">${seat}</span>`;
 
 /** A name that leads to the page of the player; bots of the service have none. @param {{ player: string, name: string | null, kind: string | null }} props */
 export const PlayerName = ({ player, name, kind }) =>
