@@ -74,7 +74,7 @@ function Shown({ live, match }) {
     </div>
     ${live.problem.value !== null && html`<p class="problem" role="alert">${live.problem.value.message}</p>`}
     <div class=${isMyTurn ? "table my-turn" : "table"}>
-      <${Board} live=${live} choice=${choice} />
+      <${Board} key=${match.status === "open"} isSimple=${match.status === "open"} live=${live} choice=${choice} />
       <div class="side">
         ${match.status === "open" && html`<${Waiting} live=${live} match=${match} />`}
         ${match.status === "suspended" && html`<p class="notice">${t("suspended_why")}</p>`}
@@ -112,9 +112,9 @@ function Connection({ live }) {
 
 /**
  * The picture. What fits can be clicked, and what a sentence touches is lit.
- * @param {{ live: Live, choice: Choice }} props
+ * @param {{ live: Live, choice: Choice, isSimple: boolean }} props `isSimple`: it shows only who has a seat
  */
-function Board({ live, choice }) {
+function Board({ live, choice, isSimple }) {
   const fits = useComputed(() => (choice.decision.value === undefined ? [] : live.actions.value));
   const lit = useComputed(() => {
     if (choice.lit.value !== null) return [choice.lit.value];
@@ -124,7 +124,7 @@ function Board({ live, choice }) {
     for (const { field, value } of choice.picks.value) (picked[field] ??= []).push(value);
     return [picked];
   });
-  return html`<${Zoomed} label=${t("board")}>
+  return html`<${Zoomed} label=${t("board")} isSimple=${isSimple}>
     ${live.picture.value !== "" &&
     html`<${Picture} svg=${live.picture.value} fits=${fits.value} highlight=${lit.value} onPick=${choice.choose} />`}
   <//>`;
