@@ -54,15 +54,15 @@ class RedisAccounts:
         session = self.remembered(token_digest)
         if session is not None:
             return session
-        seen_changes = self.cache.changes
+        seen_changes = self.cache.sessions.changes
         session = self._read_session(token_digest)
         if session is not None:
-            self.cache.keep_session(token_digest, session, seen_changes)
+            self.cache.sessions.keep({token_digest: session}, seen_changes)
             self.uses.note(session.player.id, token_digest)
         return session
 
     def remembered(self, token_digest: str) -> Session | None:
-        session = self.cache.session(token_digest)
+        session = self.cache.sessions.find((token_digest,)).get(token_digest)
         if session is not None:
             self.uses.note(session.player.id, token_digest)
         return session
@@ -81,16 +81,15 @@ class RedisAccounts:
         return Session(_player(player), frozenset(token.scopes), token.expires_at)
 
     def players(self, ids: Sequence[str]) -> Mapping[str, Player]:
-        found = dict(self.cache.players(ids))
-        seen_changes = self.cache.changes
-        missing = [player for player in ids if player not in found]
-        stored: list[bytes | None] = (
-            self._send(*(("GET", _player_key(player)) for player in missing)) if missing else []
-        )
-        for player in (_player(record) for record in stored if record):
-            found[player.id] = player
-            self.cache.keep_player(player, seen_changes)
-        return found
+        seen_changes = self.cache.players.changes
+        cached = self.cache.players.find(ids)
+        missing = [player for player in ids if player not in cached]
+        if not missing:
+            return cached
+        stored: list[bytes | None] = self._send(*(("GET", _player_key(player)) for player in missing))
+        read = {player.id: player for player in (_player(record) for record in stored if record)}
+        self.cache.players.keep(read, seen_changes)
+        return cached | read
 
     def rename(self, player: Player) -> bool:
         (written,) = self._send(("SET", _player_key(player.id), _encode(player), "XX"))
