@@ -100,7 +100,9 @@ def test_the_page_of_a_player_shows_ratings_results_and_matches(
     assert len((card.locator("polyline").get_attribute("points") or "").split()) == RIVALS + 1
     expect(page.locator("#rated-matches ~ .matches li")).to_have_count(RIVALS)
     expect(page.locator("#rated-matches ~ .matches li").last).to_contain_text("1000 →")
-    expect(page.locator("#rated-matches ~ .matches li").filter(has_text=re.compile(r"against Rival 1(?!\d)"))).to_have_count(1)
+    expect(
+        page.locator("#rated-matches ~ .matches li").filter(has_text=re.compile(r"against Rival 1(?!\d)"))
+    ).to_have_count(1)
     expect(page.locator("#public-matches ~ .matches li").first).to_contain_text(re.compile(r"Won by .+ \(\d+\)"))
     assert page.evaluate(OVERFLOW) <= 0
     assert violations(page) == []
