@@ -1,13 +1,13 @@
 /** How long this machine takes to show a new picture. On a slow or busy one there are fewer pictures, and nothing moves in them. */
 
-/** Times the time for a picture until there is another one: its page leaves time for other work. */
+/** The pause after a picture, as a multiple of what it took: pictures take at most a tenth of the time of a page. */
 const REST = 9;
-/** A machine that takes longer would not move things smoothly. */
+/** If a picture takes longer, movements would be jerky. */
 const SMOOTH_MS = 60;
 /** What took longer was interrupted, for example because the page was hidden. */
 const LONGEST_MS = 500;
 
-/** Milliseconds from the text of a picture to its pixels, of late. */
+/** Milliseconds from the text of a picture to its pixels; newer pictures count more. */
 let usual = 0;
 
 /** Measure how long a picture takes that is shown by `show`. @param {() => void} show */

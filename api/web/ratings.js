@@ -14,7 +14,7 @@ const SEARCHED = 50;
 /** Points of a rating for one unit of skill, which the API gives in millionths. */
 const POINTS = 40;
 const MILLION = 1_000_000;
-/** How many different opponents a place on a leaderboard needs, and the greatest uncertainty with which there is one. */
+/** How many different opponents a place on a leaderboard needs, and its greatest uncertainty, in points of a rating. */
 export const PLACE = { opponents: 10, limit: 280 };
 /** How many matches of the same players count on one day. */
 const COUNTED_A_DAY = 10;

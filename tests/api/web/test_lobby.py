@@ -187,7 +187,7 @@ def test_who_makes_a_match_but_gets_no_seat_is_told_so_and_may_take_one(people: 
     refusal = {"status": 409, "code": "too-many-matches", "title": "", "detail": "You play too many matches."}
     ada.page.route(re.compile("/seats$"), lambda route: route.fulfill(status=409, json=refusal))
     match = ada.create(GAME, 2)
-    expect(ada.page.get_by_role("alert")).to_contain_text("You play too many matches.")
+    expect(ada.page.get_by_role("alert").filter(has_text="You play too many matches.")).to_be_visible()
     ada.page.unroute_all()
     ada.page.get_by_role("button", name="Take a seat").click()
     expect(ada.page.locator(".seats")).to_contain_text("Ada")
