@@ -6,7 +6,7 @@ The keys of `token_links` lead from the digest of a token to the player. Older r
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 import msgspec
 from msgspec.structs import replace
@@ -104,12 +104,18 @@ class RedisAccounts:
         used = {digest.decode(): int(hour) for digest, hour in hours.items()}
         return {digest: replace(token, last_used_at=used.get(digest)) for digest, token in stored.items()}
 
-    def add_token(self, player: str, token_digest: str, token: Token, limit: int, now: int) -> Added:
-        result, *expired = self._run(scripts.ADD, player, token_digest, _encode(token), limit, now)
-        if expired:
-            self._forget(player, [digest.decode() for digest in expired])
-        answers: Mapping[bytes, Added] = {b"added": "added", b"full": "full", b"erased": "erased"}
+    def add_token(
+        self, player: str, token_digest: str, token: Token, limit: int, now: int, earlier: str | None = None
+    ) -> Added:
+        arguments = token_digest, _encode(token), limit, now, earlier or token_digest
+        result, *more = self._run(scripts.ADD, player, *arguments)
+        answers: Mapping[bytes, Added] = {name.encode(): name for name in get_args(Added)}
         added = answers[result]
+        if added == "known":  # the process that added it may have died before the last step
+            digest, stored = more
+            token_links.link(self._client, player, digest.decode(), _token(stored))
+        elif more:
+            self._forget(player, [digest.decode() for digest in more])
         if added == "added":
             failpoints.point("token-listed")
             token_links.link(self._client, player, token_digest, token)

@@ -100,7 +100,9 @@ def url_fault(url: str, *, loopback: bool) -> str | None:
     if address is None and not is_local and ("." not in host or host.endswith(".localhost")):
         return "must have a public host name, such as moon.example"
     if not (port in {None, *PORTS} or (is_local and (port or 0) >= 1024)):
-        return f"must have no port, or one of {', '.join(map(str, sorted(PORTS)))}"
+        return (
+            f"must have no port, or one of {', '.join(map(str, sorted(PORTS)))}{', or from 1024' if is_local else ''}"
+        )
     if address is not None and not is_allowed(address, loopback=loopback):
         return "must not name an address that is not public"
     return None

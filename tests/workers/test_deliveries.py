@@ -92,7 +92,7 @@ def test_the_notices_of_a_match_arrive_signed(world: World, receiver: Receiver) 
 
 def test_a_test_notice_arrives_and_both_secrets_verify_it(world: World, receiver: Receiver) -> None:
     webhook, old = subscribe(world, receiver)
-    _, new = webhooks.renew_secret(world.service.ports, ADA, webhook.id)
+    _, new = webhooks.renew_secret(world.service.ports, ADA, webhook.id, "again")
     sent = webhooks.send_test(world.service.ports, ADA, webhook.id)
     with calling(world):
         until(lambda: receiver.requests, TIMEOUT_S, "the test arrives")
