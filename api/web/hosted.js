@@ -1,5 +1,4 @@
 /** The hosted bots to which the player may give a seat. */
-import { useComputed } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { usePages } from "./pages.js";
 import { me } from "./session.js";
@@ -14,10 +13,8 @@ const MOST = 200;
 export function useHosted(game) {
   const pages = usePages(() => `/v1/bots?limit=${MOST}`, (page) => /** @type {readonly PublicBot[]} */ (page.hosted));
   useEffect(() => void pages.restart(), []);
-  const hosted = useComputed(() =>
-    (pages.items.value ?? []).filter(({ games, seating, owner }) => games.includes(game) && (seating === "everyone" || owner === me.value)),
-  );
-  return { hosted, pages };
+  const hosted = pages.items.value?.filter(({ games, seating, owner }) => games.includes(game) && (seating === "everyone" || owner === me.value));
+  return { hosted: hosted ?? [], pages };
 }
 
 /** @param {PublicBot} bot */

@@ -28,7 +28,8 @@ def _name() -> str:
     return os.environ.get(PROCESS) or str(os.getpid())
 
 
-os.register_at_fork(after_in_child=_name.cache_clear)
+if hasattr(os, "register_at_fork"):  # elsewhere than on Unix, no process forks
+    os.register_at_fork(after_in_child=_name.cache_clear)
 if FOLDER in os.environ:
     values.ValueClass = values.MultiProcessValue(_name)  # type: ignore[no-untyped-call]  # as its docs say
 
