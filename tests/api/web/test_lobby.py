@@ -259,7 +259,8 @@ def test_the_form_is_that_of_the_game_chosen_last_however_late_another_one_is_an
     answered.value.finished()
     expect(ada.field("Game")).to_have_value("four_monkeys")
     expect(skins).to_be_visible()
-    ada.field("Game").select_option(label="Monkeys on the Moon")
+    with ada.page.expect_request(re.compile("/v1/games/monkeys_on_the_moon$")):
+        ada.field("Game").select_option(label="Monkeys on the Moon")
     expect(ada.field("Seats")).to_have_count(0)  # no form of another game, whose choices would be lost
     held.pop().continue_()
     expect(ada.field("Seats")).to_be_visible()
