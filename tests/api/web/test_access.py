@@ -82,7 +82,7 @@ def test_axe_finds_nothing_on_any_page(people: People, scheme: str, width: int) 
     expect(page.locator("#ending")).to_be_visible(timeout=60_000)
     found["ending"] = _violations(page)
     page.get_by_role("link", name="Replay").click()
-    expect(page.locator(".picture svg")).to_be_visible()
+    expect(page.locator(".replay .picture svg")).to_be_visible()
     found["replay"] = _violations(page)
     assert {name: faults for name, faults in found.items() if faults} == {}
 
