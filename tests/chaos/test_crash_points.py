@@ -32,7 +32,7 @@ MOST_SCRIPTS: Final = 3
 """In the short form, the most scripts that crash at one point."""
 
 POINTS: Final[tuple[Point, ...]] = get_args(Point)
-CRASH_AFTER: Final = 20
+CRASH_AFTER: Final = 20 if LONG else 40
 """In a whole service, each process crashes at its point after this many passes."""
 POINTS_OF_PROCESSES: Final[tuple[Point, ...]] = ("append-written", "append-decided", "command-hinted")
 

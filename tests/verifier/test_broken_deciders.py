@@ -336,11 +336,10 @@ def test_a_decider_without_one_rule_is_found_by_the_other_verifier(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, module: ModuleType
 ) -> None:
     rules = [(rule, line) for of, rule, line in RULES if of is module]
-    files = {
-        (rule, line, name): (version, lines)
-        for rule, line in rules
-        for name, version, lines in accepted(monkeypatch, module, line)
-    }
+    files = {}
+    for rule, line in rules:
+        played = accepted(monkeypatch, module, line)
+        files |= {(rule, line, name): (version, lines) for name, version, lines in played}
     assert set(rules) - {(rule, line) for rule, line, _ in files} == set(), "nothing provokes these rules"
     found = verdicts({name: lines for name, (_, lines) in files.items()}, tmp_path)
     missed = [name for name, (version, _) in files.items() if (fault := found[name]) is None or fault[0] > version]

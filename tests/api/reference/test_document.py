@@ -21,7 +21,8 @@ from service.games.registry import GAMES
 from service.games.visibility import Action, Effect, Private, Public, Secret, redact
 from service.match.model import BOT_PACE_MS
 from service.repository.accounts import SCOPES
-from tests.api.checked import Client, documented, reference
+from tests.api import checked
+from tests.api.checked import Client, documented
 from tests.api.conftest import Container, small_api
 
 ROOT: Final = Path(__file__).parents[3]
@@ -306,7 +307,7 @@ def operations() -> list[tuple[str, str]]:
     """Methods and paths of the reference, with `x` for each parameter."""
     return [
         (verb.upper(), re.sub(r"{.*?}", "x", path))
-        for path, verbs in reference()["paths"].items()
+        for path, verbs in checked.reference()["paths"].items()
         for verb in sorted(verbs.keys() & {"get", "post", "delete"})
     ]
 
