@@ -39,6 +39,7 @@ def dues(kind: str, replies: Iterable[Scored]) -> tuple[Due, ...]:
     entries = (
         Due(member.decode(), kind, int(score))
         for reply in replies
+        if reply  # most partitions have nothing
         for member, score in zip(reply[::2], reply[1::2], strict=True)
     )
     return tuple(sorted(entries, key=lambda due: (due.at, due.match)))

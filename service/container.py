@@ -1,5 +1,6 @@
 """Builds the ports of the use cases on the servers that the settings name. Each process does this once, after a fork."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 from urllib.parse import urlsplit
@@ -8,11 +9,11 @@ from redis import Redis, RedisCluster
 from redis.exceptions import RedisClusterException, RedisError
 
 from events.feed import Feed as Feed
-from events.listener import Listener
+from events.listener import Listener, Subscriber
 from events.log import LogUnavailable as LogUnavailable
 from events.redis_log import RedisLog, check_durability, connect, connect_cluster
 from events.redis_pool import ReadBatcher
-from service.adapters import account_cache, accounts, beat, jobs, queue_health, store, tickets
+from service.adapters import account_cache, accounts, beat, jobs, queue_health, rating_cache, store, tickets
 from service.adapters.bot_tasks import RedisBotTasks
 from service.adapters.bots import RedisBots
 from service.adapters.call_hints import CallHints
@@ -110,12 +111,17 @@ def build(settings: Settings, *, games: Games = GAMES, listen: bool = True) -> S
     if isinstance(log_client, Redis):
         store.check_on_connect(log_client, opened)
     feed = Feed()
-    cached_accounts = accounts.RedisAccounts(log_client)
+    cached_accounts, cached_ratings = accounts.RedisAccounts(log_client), RedisRatings(log_client)
+    caches: Mapping[str, Subscriber] = {
+        account_cache.CHANNEL: cached_accounts.cache,
+        rating_cache.CHANNEL: cached_ratings.cache,
+    }
     queue_client = jobs.connect(queue_url)
     batcher = ReadBatcher(log_client) if listen and isinstance(log_client, Redis) else None
     ports = replace(
         ports_on(log_client, opened, games, batcher, optimistic=listen),
         accounts=cached_accounts,
+        ratings=cached_ratings,
         tickets=tickets.RedisTickets(queue_client, opened.secret),
         jobs=jobs.RqJobs(queue_client),
         hint_call=CallHints(queue_client).send,
@@ -123,7 +129,7 @@ def build(settings: Settings, *, games: Games = GAMES, listen: bool = True) -> S
     shared = SharedLimits(queue_client, settings.api_workers) if listen else None
     if shared is not None:
         ports = replace(ports, limits=shared)
-    listener = Listener(log_client, {account_cache.CHANNEL: cached_accounts.cache}, feed) if listen else None
+    listener = Listener(log_client, caches, feed) if listen else None
     watch = ClockWatch(log_client)
     uses = UsesWriter(cached_accounts.store_uses) if listen else None
     threads = tuple(thread for thread in (batcher, listener, shared, watch, uses) if thread is not None)

@@ -5,17 +5,17 @@ from typing import Final, Literal, TypeAlias
 from urllib.parse import urlsplit
 
 from service.automation import bot_calls
-from service.automation.bot_calls import FULL_PAUSE_MS, Call, KnownBots, Plan
+from service.automation.bot_calls import FULL_PAUSE_MS, LEASE_MS, Call, KnownBots, Plan, Settled
 from service.repository.bot_answers import LONGEST_CALL_MS, MAX_ANSWER_BYTES, MAX_SENDS
 from service.repository.bots import Bot
 from service.repository.outgoing import Full, Result
-from workers.lane import Claimed, Kind, Lane
+from workers.lane import Claimed, Kind, Lane, WrongClock
 
 KEEP_S: Final = 1.0
 """Pause between two renewals of the calls that have no answer yet."""
 FIRST_KEEP_S: Final = 0.2
 """The first renewal comes before another process finds the entry, whose hint has then come too late."""
-End: TypeAlias = Literal["acted", "full", "other"]
+End: TypeAlias = Settled | Literal["full"]
 _BOTS: Final = KnownBots()
 
 
@@ -29,13 +29,18 @@ async def call_bots(lane: Lane, due: Claimed) -> None:
     def has_room(bot: Bot) -> bool:
         return lane.calls.slots.are_free(_host(bot.url or ""), bot.owner)
 
-    planned = await lane.run(bot_calls.plan, lane.ports, due.id, _BOTS, has_room)
+    planned = await lane.run_on_time(bot_calls.plan, lane.ports, due.id, _BOTS, has_room)
     again_at = planned.again_at
     if planned.calls:
         calls = [asyncio.create_task(_call(lane, call)) for call in planned.calls]
         try:
             await _keep(lane, due.id, planned, calls)
             ends = await asyncio.gather(*calls)
+        except WrongClock:
+            await lane.run(
+                bot_calls.rearm, lane.ports, due.id, planned.version, 0
+            )  # at once, by whoever knows the time
+            raise
         finally:
             for call in calls:
                 call.cancel()
@@ -43,9 +48,10 @@ async def call_bots(lane: Lane, due: Claimed) -> None:
             await asyncio.gather(*calls, return_exceptions=True)
         if "acted" in ends:
             return  # the append has set when the match is looked at again
-        if "full" in ends:
-            again_at = min(again_at or 2**53, lane.ports.now() + FULL_PAUSE_MS)
-    await lane.run(bot_calls.rearm, lane.ports, due.id, planned.version, again_at)
+        if "full" in ends or "again" in ends:
+            pause = 0 if "again" in ends else FULL_PAUSE_MS
+            again_at = min(again_at or 2**53, lane.ports.now() + pause)
+    await lane.run_on_time(bot_calls.rearm, lane.ports, due.id, planned.version, again_at)
 
 
 async def _keep(lane: Lane, match_id: str, planned: Plan, calls: list[asyncio.Task[End]]) -> None:
@@ -54,15 +60,12 @@ async def _keep(lane: Lane, match_id: str, planned: Plan, calls: list[asyncio.Ta
     pause = FIRST_KEEP_S if planned.again_at is None else 0.0
     while waiting := (await asyncio.wait(calls, timeout=pause))[1]:
         lasting = [call for call, task in zip(planned.calls, calls, strict=True) if task in waiting]
-        await lane.run(bot_calls.keep, lane.ports, match_id, planned, lasting)
+        await lane.run_on_time(bot_calls.keep, lane.ports, match_id, planned, lasting)
         pause = KEEP_S
 
 
 async def _call(lane: Lane, call: Call) -> End:
-    """Send a call, a second time if the first failed in a way that may pass.
-
-    Returns whether the bot has acted, or whether no slot was free.
-    """
+    """Send a call, a second time if the first failed in a way that may pass, and settle it. `full`: no slot was free."""
     with lane.calls.slots.taken(_host(call.url), call.bot.owner) as is_free:
         result = await _sent(lane, call, MAX_SENDS) if is_free else Full()
         if isinstance(result, Full):
@@ -73,7 +76,7 @@ async def _call(lane: Lane, call: Call) -> End:
             again = await _sent(lane, call, MAX_SENDS - sends)
             if not isinstance(again, Full):
                 result, sends = again, sends + again.sends
-    return "acted" if await lane.run(bot_calls.settle, lane.ports, call, result, sends) else "other"
+    return await lane.run_on_time(bot_calls.settle, lane.ports, call, result, sends, _BOTS)
 
 
 async def _sent(lane: Lane, call: Call, max_sends: int) -> Result:
@@ -84,4 +87,5 @@ async def _sent(lane: Lane, call: Call, max_sends: int) -> Result:
     )
 
 
-CALL_KIND: Final = Kind(call_bots, LONGEST_CALL_MS + 5_000, limit=256)
+CALL_KIND: Final = Kind(call_bots, LEASE_MS, limit=256, timeout_ms=LONGEST_CALL_MS + 5_000)
+"""The lease is short, so that a bot whose process is killed is called again while it has time."""

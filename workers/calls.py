@@ -10,22 +10,23 @@ import os
 import resource
 import signal
 import sys
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import Final
 
 from events.log import LogUnavailable
-from service.adapters.call_hints import CallHintListener
+from service.adapters import call_hints
 from service.adapters.outgoing import Client
 from service.container import Service, Unusable, build
 from service.errors import Corrupt, Refused
 from service.observability.logfmt import log_to_stderr
 from service.settings import BadSetting, Settings, read
 from workers.bot_calls import CALL_KIND
-from workers.clock_check import ClockCheck, ClockFault
+from workers.clock_check import ClockCheck
 from workers.deliveries import DELIVERY_KIND, NEWS_KIND
-from workers.lane import CALLS_BY_OWNER, Claimed, Kind, Lane, Sender, Slots
+from workers.lane import CALLS_BY_OWNER, Claimed, Kind, Lane, Sender, Slots, WrongClock
 
 TICK_S: Final = 0.2
 """Pause between two reads of what is due."""
@@ -47,10 +48,10 @@ _log = logging.getLogger("moonstone.calls")
 class Calls:
     """Claims and handles due entries until `stop`."""
 
-    def __init__(self, lane: Lane, clock_fault: ClockFault = lambda: None, kinds: Mapping[str, Kind] = KINDS) -> None:
+    def __init__(self, lane: Lane, kinds: Mapping[str, Kind] = KINDS) -> None:
         self._lane = lane
         self._kinds = kinds
-        self._clock = ClockCheck(clock_fault, "requests are sent")
+        self._clock = ClockCheck(lane.clock_fault, "requests are sent")
         self._tasks: dict[str, set[asyncio.Task[None]]] = {kind: set() for kind in kinds}
         self._woken = asyncio.Event()
         self._stopping = False
@@ -100,31 +101,37 @@ class Calls:
 
     async def _claim(self) -> bool:
         """Claim what is due and begin to handle it. Returns whether there may be more that can be handled now."""
-        lane, has_more = self._lane, False
-        self._is_off = await lane.run(self._clock.is_off)
-        if self._is_off:
-            return False
-        for name, kind in self._kinds.items():
-            running = self._tasks[name]
-            free = kind.limit - len(running)
-            if free <= 0:
-                continue
-            now = lane.ports.now()
-            claimed = await lane.run(lane.ports.log.claim, name, now, kind.lease_ms, free)
-            for due in claimed:
-                self._begin(name, Claimed(due.match, name, now + kind.lease_ms))
-            has_more = has_more or len(claimed) == free
-        return has_more
+        free = {name: kind.limit - len(self._tasks[name]) for name, kind in self._kinds.items()}
+        claimed = await self._lane.run(self._claimed, free)
+        for due in claimed:
+            self._begin(due.kind, due)
+        counts = Counter(due.kind for due in claimed)
+        return any(counts[name] == room for name, room in free.items() if room > 0)
+
+    def _claimed(self, free: Mapping[str, int]) -> Sequence[Claimed]:
+        """Claim at most so many entries of each kind; none if the clock is wrong. It may block, so it runs in a thread, once for all."""
+        self._is_off = self._clock.is_off()
+        found: list[Claimed] = []
+        for name, room in free.items() if not self._is_off else ():
+            now, lease_ms = self._lane.ports.now(), self._kinds[name].lease_ms
+            try:
+                claimed = self._lane.ports.log.claim(name, now, lease_ms, room) if room > 0 else ()
+            except LogUnavailable:
+                if found:
+                    break  # what was claimed is handled; the next read fails too, or goes on
+                raise
+            found += [Claimed(due.match, name, now + lease_ms) for due in claimed]
+        return found
 
     async def _handle(self, kind: Kind, due: Claimed) -> None:
         """Handle one entry. Its failure does not affect others; it is due again after its lease."""
         try:
-            async with asyncio.timeout(kind.lease_ms / 1000):
+            async with asyncio.timeout((kind.timeout_ms or kind.lease_ms) / 1000):
                 await kind.handle(self._lane, due)
-        except LogUnavailable:
-            pass  # `run` logs it
+        except (LogUnavailable, WrongClock):
+            pass  # `run` and `ClockCheck` log it
         except TimeoutError:
-            _log.warning("%s of %s took longer than its lease", due.kind, due.id)
+            _log.warning("%s of %s took too long", due.kind, due.id)
         except (Refused, Corrupt) as error:
             _log.error("%s of %s cannot be handled: %s", due.kind, due.id, error)
         except Exception:  # noqa: BLE001  (the other entries are due too)
@@ -158,13 +165,18 @@ async def work(service: Service) -> None:
     executor = ThreadPoolExecutor(THREADS, thread_name_prefix="calls")
     loopback = service.settings.loopback_calls
     async with Client(loopback=loopback) as deliverer, Client(loopback=loopback) as caller:
-        lane = Lane(service.ports, Sender(deliverer, Slots()), Sender(caller, Slots(by_owner=CALLS_BY_OWNER)), executor)
-        calls = Calls(lane, service.clock_watch.fault)
+        lane = Lane(
+            service.ports,
+            Sender(deliverer, Slots()),
+            Sender(caller, Slots(by_owner=CALLS_BY_OWNER)),
+            executor,
+            service.clock_watch.fault,
+        )
+        calls = Calls(lane)
         loop = asyncio.get_running_loop()
-        hints = CallHintListener(
+        hints = call_hints.listen(
             service.queue_client, lambda match_id: loop.call_soon_threadsafe(calls.hint, "call", match_id)
         )
-        hints.start()
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, calls.stop)
         try:

@@ -70,7 +70,7 @@ async def _attempt(lane: Lane, player: str, delivery: Delivery, slot: ExitStack)
         if isinstance(result, Full):
             await lane.run(webhook_delivery.hold, lane.ports, player, (delivery,))
             return
-    await lane.run(webhook_delivery.note, lane.ports, player, delivery, result)
+    await lane.run_on_time(webhook_delivery.note, lane.ports, player, delivery, result)
 
 
 NEWS_KIND: Final = Kind(collect_news, lease_ms=10_000, limit=16)

@@ -9,6 +9,7 @@ from typing import Final, NamedTuple, ParamSpec, TypeAlias, TypeVar
 
 from service.repository.outgoing import Outgoing
 from service.repository.ports import Ports
+from workers.clock_check import ClockFault
 
 IN_FLIGHT: Final = 512
 IN_FLIGHT_BY_HOST: Final = 32
@@ -81,17 +82,37 @@ class Sender(NamedTuple):
     slots: Slots
 
 
+class WrongClock(Exception):
+    """The clock of this machine is wrong now. What a handler leaves undone is due again after its lease."""
+
+
 class Lane(NamedTuple):
-    """What a handler needs. `run` calls a function that may block, such as one of the log, in a thread."""
+    """What a handler needs. `clock_fault` says how the clock of this machine is wrong; None if it is right."""
 
     ports: Ports
     deliveries: Sender
     calls: Sender
     executor: ThreadPoolExecutor
+    clock_fault: ClockFault = lambda: None
 
     async def run(self, function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+        """Call a function that may block, such as one of the log, in a thread."""
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self.executor, lambda: function(*args, **kwargs))
+
+    async def run_on_time(self, function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+        """As `run`, for what depends on the time of day. An answer may arrive right after the clock was set.
+
+        Raises:
+            WrongClock: the function was not called.
+        """
+
+        def checked() -> R:
+            if self.clock_fault() is not None:
+                raise WrongClock
+            return function(*args, **kwargs)
+
+        return await self.run(checked)
 
 
 class Claimed(NamedTuple):
@@ -111,10 +132,11 @@ Handler: TypeAlias = Callable[[Lane, Claimed], Awaitable[None]]
 class Kind(NamedTuple):
     """How entries of a kind are handled: at most `limit` at once, each claimed for `lease_ms`.
 
-    A handler has to finish within the lease, and to be idempotent: another process may handle the same entry.
-    It replaces the entry itself; otherwise the entry is due again after the lease.
+    A handler has to finish within the lease, or within `timeout_ms` if it renews its claim meanwhile. It has to be idempotent:
+    another process may handle the same entry. It replaces the entry itself; otherwise the entry is due again after the lease.
     """
 
     handle: Handler
     lease_ms: int
     limit: int
+    timeout_ms: int | None = None

@@ -1,11 +1,15 @@
 """URLs that a client gives, and that the service will call."""
 
-from typing import Any
+from typing import Any, Final
 
 from api.http import context
 from api.problems.documents import Invalid
 from api.requests.strict_fields import String
 from service.repository.outgoing import MAX_URL, url_fault
+
+_LOOPBACK: Final = (
+    "To try a program on the service's own machine, its operator starts it with MOONSTONE_LOOPBACK_CALLS=1."
+)
 
 
 class Url(String):
@@ -23,4 +27,5 @@ def check(url: str, field: str = "url") -> None:
     """
     fault = url_fault(url, loopback=context.container().settings.loopback_calls)
     if fault is not None:
-        raise Invalid({field: [f"{fault[0].upper()}{fault[1:]}."]}, "json")
+        hint = "" if url_fault(url, loopback=True) else f" {_LOOPBACK}"
+        raise Invalid({field: [f"{fault[0].upper()}{fault[1:]}.{hint}"]}, "json")

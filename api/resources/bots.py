@@ -175,12 +175,18 @@ def renew_bot_token(bot_id: str) -> Response:
 
 @blueprint.at("/v1/me/bots/<bot_id>/secret", methods=["POST"])
 @blueprint.knows_caller(required=True, scope="bots")
+@blueprint.reads("Idempotency-Key")
 @blueprint.answers_with(201, NewBotSecret, description="The secret.")
 @blueprint.refuses(*STORE_PROBLEMS, "bot-not-found")
 def renew_bot_secret(bot_id: str) -> Response:
-    """Replace the secret that signs calls of a bot. For a day, calls have a signature by each of the two."""
+    """Replace the secret that signs calls of a bot. For a day, calls have a signature by each of the two.
+
+    Send an `Idempotency-Key`, and if no answer comes, send the request again with the same one: it is then carried out once, and
+    the secret before stays valid. The answer has the newest secret.
+    """
     admission.admit_account_change()
-    return answer(NewBotSecret(hosted_bots.renew_secret(context.ports(), context.caller().id, bot_id)), 201)
+    secret = hosted_bots.renew_secret(context.ports(), context.caller().id, bot_id, context.command_key())
+    return answer(NewBotSecret(secret), 201)
 
 
 @blueprint.at("/v1/me/bots/<bot_id>/tasks")

@@ -75,13 +75,14 @@ def list_tokens() -> Response:
 
 @blueprint.at("/v1/me/tokens", methods=["POST"])
 @blueprint.knows_caller(required=True, scope="account")
+@blueprint.reads("Idempotency-Key")
 @blueprint.takes(AddTokenSchema)
 @blueprint.answers_with(201, NewToken, description="The token.")
-@blueprint.refuses(*STORE_PROBLEMS, "too-many-tokens")
+@blueprint.refuses(*STORE_PROBLEMS, "too-many-tokens", "idempotency-key-reused")
 def add_token(body: Mapping[str, Any]) -> Response:
     """Create a token, for example one that can only watch, or one that replaces another.
 
-    A player has at most 50 tokens.
+    A player has at most 50 tokens. For a day, a request that is repeated with the same `Idempotency-Key` gets the same token.
     """
     admission.admit_account_change()
     secret, token = accounts.add_token(
@@ -90,6 +91,7 @@ def add_token(body: Mapping[str, Any]) -> Response:
         label=body.get("label", ""),
         scopes=body["scopes"],
         seconds=body["expires_in"],
+        key=context.command_key(),
     )
     return answer(NewToken(**msgspec.structs.asdict(token), token=secret), 201)
 

@@ -132,12 +132,17 @@ def delete_webhook(webhook_id: str) -> Response:
 
 @blueprint.at("/v1/me/webhooks/<webhook_id>/secret", methods=["POST"])
 @blueprint.knows_caller(required=True, scope="account")
+@blueprint.reads("Idempotency-Key")
 @blueprint.answers_with(200, NewWebhook, description="The webhook and its new secret.")
 @blueprint.refuses(*STORE_PROBLEMS, "webhook-not-found")
 def renew_webhook_secret(webhook_id: str) -> Response:
-    """Give a webhook a new secret. For a day, deliveries are signed with the previous secret too."""
+    """Give a webhook a new secret. For a day, deliveries are signed with the previous secret too.
+
+    Send an `Idempotency-Key`, and if no answer comes, send the request again with the same one: it is then carried out once, and
+    the previous secret stays valid. The answer has the newest secret.
+    """
     admission.admit_account_change()
-    renewed, secret = webhooks.renew_secret(context.ports(), context.caller().id, webhook_id)
+    renewed, secret = webhooks.renew_secret(context.ports(), context.caller().id, webhook_id, context.command_key())
     return answer(NewWebhook(**msgspec.structs.asdict(webhooks.see(context.ports(), renewed)), secret=secret))
 
 

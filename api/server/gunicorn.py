@@ -51,6 +51,8 @@ LIMITS: Final[Mapping[str, Any]] = {
     "secure_scheme_headers": {},
     # By default gunicorn 27 opens a control socket.
     "control_socket_disable": True,
+    # By default gunicorn uses another parser if it is installed. Our tests of malformed requests cover this one.
+    "http_parser": "python",
 }
 
 

@@ -1,16 +1,22 @@
 /** The page of the account: its name, its tokens, its recovery code, everything that is stored of it, and its end. */
 import { useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
 import { LONGEST_NAME, needPlayer, RecoveryCode } from "./account.js";
-import { patch, post, remove, send } from "./api.js";
+import { OtherPlayer, patch, post, Problem, remove, send, Unreachable } from "./api.js";
 import { html } from "./html.js";
-import { forgetPlayer, keep, me, session } from "./session.js";
+import { catchUp, forgetPlayer, keep, me, session } from "./session.js";
 import { Failure, useTask } from "./task.js";
 import { Tokens } from "./token-list.js";
 import { t } from "./words.js";
 
+const LONGEST_EXPORT_MS = 300_000;
+
 export function AccountPage() {
   const isErased = useSignal(false);
   const player = session.value?.player;
+  useEffect(() => {
+    if (player !== undefined) isErased.value = false; // that was another one
+  }, [player?.id]);
   if (player === undefined) {
     return html`<h1 tabindex="-1">${t("your_account")}</h1>
       <p role="status">${isErased.value ? t("erased") : t("no_account")}</p>
@@ -40,6 +46,7 @@ function Name({ name }) {
     isChanged.value = false;
     task.run(async () => {
       const player = await patch("/v1/me", { name: wanted });
+      catchUp();
       const now = session.value;
       if (now !== null && now.player.id === player.id) keep({ ...now, player });
       isChanged.value = true;
@@ -73,12 +80,21 @@ function Recovery() {
   </section>`;
 }
 
+/** The file of the account. It is not kept for the panel of client authors. */
+async function download() {
+  try {
+    const answer = await send("GET", "/v1/me/export", { accept: "application/x-ndjson", signal: AbortSignal.timeout(LONGEST_EXPORT_MS) });
+    return await answer.blob();
+  } catch (error) {
+    throw error instanceof Problem || error instanceof OtherPlayer ? error : new Unreachable(); // cut off, or too slow
+  }
+}
+
 function Export() {
   const task = useTask();
-  const download = () =>
+  const save = () =>
     task.run(async () => {
-      const answer = await send("GET", "/v1/me/export", { accept: "application/x-ndjson" });
-      const address = URL.createObjectURL(await answer.blob());
+      const address = URL.createObjectURL(await download());
       const link = Object.assign(document.createElement("a"), { href: address, download: "moonstone-account.ndjson" });
       link.click();
       setTimeout(() => URL.revokeObjectURL(address), 60_000); // by then the browser has saved it
@@ -87,7 +103,7 @@ function Export() {
     <h2 id="export">${t("export")}</h2>
     <p class="soft">${t("export_why")}</p>
     <${Failure} task=${task} />
-    <button type="button" onClick=${download} aria-disabled=${task.isBusy.value}>${task.isBusy.value ? t("loading") : t("download")}</button>
+    <button type="button" onClick=${save} aria-disabled=${task.isBusy.value}>${task.isBusy.value ? t("loading") : t("download")}</button>
   </section>`;
 }
 
@@ -95,7 +111,7 @@ function Export() {
 function Erase({ name, onErased }) {
   const task = useTask();
   const typed = useSignal("");
-  const isSame = typed.value.trim() === name;
+  const isSame = typed.value.normalize().replace(/[\u2066-\u2069]/g, "").trim() === name;
   /** @param {SubmitEvent} event */
   const submit = (event) => {
     event.preventDefault();

@@ -9,8 +9,8 @@ import { recover, signOut, signUp, useToken } from "./tokens.js";
 import { t } from "./words.js";
 
 export const LONGEST_NAME = 40;
-/** The start of every token; recovery codes have another one. */
-const TOKEN = "moon_";
+/** Tokens; what has other characters can be in no header, and is refused as a recovery code. */
+const TOKEN = /^moon_[!-~]*$/;
 
 /** Resolves the question for a player: with whether there is one now. @type {import("@preact/signals").Signal<((isThere: boolean) => void) | null>} */
 const asked = signal(null);
@@ -28,7 +28,7 @@ export function Account() {
   const why = session.value?.is_borrowed ? t("sign_out_borrowed") : t("sign_out_why");
   return html`<span class="account">
     <a class="name" href="#/account" title=${t("your_account")}>${player.name}</a>
-    <button type="button" class="plain" onClick=${() => signOut().catch(() => {})} title=${why}>${t("sign_out")}</button>
+    <button type="button" class="plain" onClick=${signOut} title=${why}>${t("sign_out")}</button>
   </span>`;
 }
 
@@ -55,34 +55,47 @@ export function SignUp() {
     isReturning.value = false;
     code.value = "";
   };
+  /** Whether this dialog is signing somebody in. */
+  const isBusy = useRef(false);
+  /** @param {(answer: string) => Promise<void>} work */
+  const busy = (work) => async (/** @type {string} */ answer) => {
+    isBusy.current = true;
+    await work(answer).finally(() => (isBusy.current = false));
+  };
+  const signUpAs = busy(async (name) => {
+    code.value = await signUp(name);
+    asked.value ??= () => {}; // who closed the dialog meanwhile has an account nevertheless, and sees its code only now
+  });
+  const returnWith = busy(async (secret) => {
+    await (TOKEN.test(secret) ? useToken(secret) : recover(secret));
+    close();
+  });
+  const isThere = session.value !== null;
+  useEffect(() => {
+    if (isAsked && isThere && !isBusy.current && code.value === "") close(); // somebody signed in with another tab
+  }, [isThere]);
   const step = code.value !== "" ? "code" : isReturning.value ? "return" : "name";
   return html`<dialog ref=${dialog} onClose=${close} aria-labelledby="sign-up">
     ${isAsked && step === "code" && html`<${NewCode} code=${code.value} done=${close} />`}
-    ${isAsked && step === "return" && html`<${Return} back=${() => (isReturning.value = false)} done=${close} />`}
-    ${isAsked && step === "name" && html`<${Name} toReturn=${() => (isReturning.value = true)} cancel=${close} done=${(/** @type {string} */ made) => (code.value = made)} />`}
+    ${isAsked && step === "return" && html`<${Return} back=${() => (isReturning.value = false)} ask=${returnWith} />`}
+    ${isAsked && step === "name" && html`<${Name} toReturn=${() => (isReturning.value = true)} cancel=${close} ask=${signUpAs} />`}
   </dialog>`;
 }
 
-/** @param {{ toReturn: () => void, cancel: () => void, done: (code: string) => void }} props */
-const Name = ({ toReturn, cancel, done }) =>
-  html`<${Question} title=${t("your_name")} cancel=${cancel} ask=${async (/** @type {string} */ name) => done(await signUp(name))}>
+/** @param {{ toReturn: () => void, cancel: () => void, ask: (name: string) => Promise<void> }} props */
+const Name = ({ toReturn, cancel, ask }) =>
+  html`<${Question} title=${t("your_name")} cancel=${cancel} ask=${ask}>
     <p class="soft">${t("your_name_why")}</p>
     <label><span>${t("name")}</span><input name="answer" required maxlength=${LONGEST_NAME} autocomplete="nickname" /></label>
     <p><button type="button" class="link" onClick=${toReturn}>${t("have_account")}</button></p>
   <//>`;
 
-/** @param {{ back: () => void, done: () => void }} props */
-function Return({ back, done }) {
-  /** @param {string} secret */
-  const ask = async (secret) => {
-    await (secret.startsWith(TOKEN) ? useToken(secret) : recover(secret));
-    done();
-  };
-  return html`<${Question} title=${t("sign_in")} cancel=${back} ask=${ask}>
+/** @param {{ back: () => void, ask: (secret: string) => Promise<void> }} props */
+const Return = ({ back, ask }) =>
+  html`<${Question} title=${t("sign_in")} cancel=${back} ask=${ask}>
     <p class="soft">${t("sign_in_why")}</p>
     <label><span>${t("code_or_token")}</span><input name="answer" required autocomplete="off" autocapitalize="none" spellcheck=${false} /></label>
   <//>`;
-}
 
 /** A form with one field, `answer`. @param {{ title: string, children: unknown, cancel: () => void, ask: (answer: string) => Promise<void> }} props */
 function Question({ title, children, cancel, ask }) {

@@ -22,6 +22,7 @@ import { language, t } from "./words.js";
  *   `token`: in place of this browser's; `player`: whose request this is, by default that of who is signed in now
  */
 
+const JSON_TYPE = "application/json";
 const KEPT = 100;
 /** An answer takes milliseconds. A request without one for this long met a network that is gone. */
 const LONGEST_MS = 10_000;
@@ -43,6 +44,9 @@ effect(() => {
   exchanges.value = []; // they may have what only the former player may see
 });
 
+/** How long a read that failed for a reason that passes waits before it is repeated, unless the service says how long. */
+export const RETRY_MS = 1_000;
+
 /** A refusal of the service. The message says what is wrong, in the language of the page where the service knows it. */
 export class Problem extends Error {
   /** @param {ProblemDocument} document @param {number | null} retryMs */
@@ -60,8 +64,9 @@ export class Problem extends Error {
   }
 }
 
-/** The service did not answer. */
+/** The service did not answer, or its answer was cut off, or something else answered in its place. */
 export class Unreachable extends Error {
+  isTransient = true;
   constructor() {
     super(t("unreachable"));
   }
@@ -96,7 +101,7 @@ export function record({ body, value, ...others }, player) {
  * @throws {OtherPlayer} if `player` is not signed in any more; then nothing is sent for another one
  */
 export async function send(method, path, options = {}) {
-  const { body, key, accept = "application/json", signal, player = me.value, token = session.value?.token ?? null } = options;
+  const { body, key, accept = JSON_TYPE, signal, player = me.value, token = session.value?.token ?? null } = options;
   if (options.token === undefined && player !== me.value) throw new OtherPlayer();
   /** @type {Record<string, string>} */
   const headers = { Accept: accept, "Accept-Language": language.value };
@@ -127,12 +132,14 @@ async function problemOf(response) {
   const wait = Number(response.headers.get("Retry-After"));
   const retryMs = wait > 0 ? wait * 1000 : null;
   try {
-    return new Problem(await response.json(), retryMs);
+    const document = await response.json();
+    if (typeof document.code === "string") return new Problem(document, retryMs);
   } catch {
-    // A proxy answered.
-    const { status, statusText } = response;
-    return new Problem({ status, code: "unknown", title: statusText, detail: `${status} ${statusText}` }, retryMs);
+    // It has no JSON.
   }
+  // A proxy answered.
+  const { status, statusText } = response;
+  return new Problem({ status, code: "unknown", title: statusText, detail: `${status} ${statusText}`.trim() }, retryMs);
 }
 
 /** A value without the secrets anywhere in it. @param {unknown} value @returns {unknown} */
@@ -142,7 +149,7 @@ const withoutSecrets = (value) =>
 /**
  * Send a request and record it.
  * @param {string} method @param {string} path @param {Options} [options]
- * @returns {Promise<any>} the JSON of the answer, or its text if it is no JSON; null without a body
+ * @returns {Promise<any>} the JSON of the answer, or its text if another type was asked for; null without a body
  */
 async function exchange(method, path, options = {}) {
   const began = performance.now();
@@ -153,15 +160,29 @@ async function exchange(method, path, options = {}) {
   const signal = options.signal === undefined ? late : AbortSignal.any([options.signal, late]);
   try {
     const response = await send(method, path, { ...options, signal });
-    const text = await response.text();
-    const isJson = response.headers.get("Content-Type")?.startsWith("application/json");
-    const value = text === "" ? null : isJson ? JSON.parse(text) : text;
+    const value = await valueOf(response, options.accept ?? JSON_TYPE);
     record({ ...noted, status: response.status, ms: spent(), value }, player);
     return value;
   } catch (error) {
     if (error instanceof Problem) record({ ...noted, status: error.status, ms: spent(), value: error.document }, player);
     if (late.aborted && !options.signal?.aborted) throw new Unreachable();
     throw error;
+  }
+}
+
+/**
+ * What an answer has in its body: the value of JSON, the text of another type, or null.
+ * @param {Response} response @param {string} accept the type that was asked for
+ * @throws {Unreachable} if it was cut off, or has another type
+ */
+async function valueOf(response, accept) {
+  try {
+    const text = await response.text();
+    if (text === "") return null;
+    if (!response.headers.get("Content-Type")?.startsWith(accept)) throw new TypeError(`no ${accept}`);
+    return accept === JSON_TYPE ? JSON.parse(text) : text;
+  } catch {
+    throw new Unreachable();
   }
 }
 
@@ -179,12 +200,17 @@ const newKey = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), (byt
  * outcome, with the same key and for the same player.
  * @param {string} path @param {unknown} [body] @param {PlayerId} [player] @returns {Promise<any>}
  */
-export async function command(path, body = {}, player = me.value) {
+export function command(path, body = {}, player = me.value) {
   const key = newKey();
+  return repeated(() => exchange("POST", path, { body, key, player }));
+}
+
+/** Repeat a request for a while if it fails for a reason that passes. @template T @param {() => Promise<T>} work @returns {Promise<T>} */
+export async function repeated(work) {
   const latest = performance.now() + REPEAT_MS;
   for (let wait = 250; ; wait = Math.min(2 * wait, LONGEST_WAIT_MS)) {
     try {
-      return await exchange("POST", path, { body, key, player });
+      return await work();
     } catch (error) {
       const pause = (error instanceof Problem && error.retryMs) || wait;
       if (!isTransient(error) || pause > LONGEST_WAIT_MS || performance.now() + pause > latest) throw error;

@@ -10,8 +10,8 @@ const DAY_S = 86_400;
 const SHOWN_DAYS = 2;
 const HURRY_MS = 10_000;
 
-/** Server time minus the time of this machine, in milliseconds. */
-let offset = 0;
+/** Server time minus the age of this page, which goes on evenly when the clock of this machine is set; in milliseconds. */
+let offset = Date.now() - performance.now();
 
 /** The server's time now, in milliseconds, for what is drawn. It moves only while something is shown that reads it. */
 const now = signal(Date.now());
@@ -19,11 +19,11 @@ setInterval(() => {
   if (!document.hidden) now.value = serverNow();
 }, TICK_MS);
 
-export const serverNow = () => Date.now() + offset;
+export const serverNow = () => performance.now() + offset;
 
 /** @param {number} serverMs the `now` of a frame that just arrived */
 export function setServerTime(serverMs) {
-  offset = serverMs - Date.now();
+  offset = serverMs - performance.now();
   now.value = serverMs;
 }
 

@@ -9,7 +9,11 @@ const SHOWN_MS = 2_000;
 export function Copy({ text, label }) {
   const isCopied = useSignal(false);
   const copy = async () => {
-    await navigator.clipboard.writeText(text);
+    try {
+      await navigator.clipboard.writeText(text);
+    } catch {
+      return; // the browser forbids it: the person can select the text
+    }
     isCopied.value = true;
     setTimeout(() => (isCopied.value = false), SHOWN_MS);
   };

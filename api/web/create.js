@@ -1,11 +1,12 @@
 /** A new match: seats, bots, the game's own options by its schema, the clock, and whether it is private. */
 import { useSignal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
 import { needPlayer } from "./account.js";
 import { games, readGame, readGames, textOf } from "./games.js";
 import { titleOfBot, useHosted } from "./hosted.js";
 import { html } from "./html.js";
 import { createAndJoin } from "./joining.js";
+import { useLoaded } from "./loaded.js";
+import { Fault } from "./task.js";
 import { t } from "./words.js";
 
 /** @import { Game, Schema } from "./types.d.ts" */
@@ -22,37 +23,29 @@ const CLOCKS = [
 
 /** @param {{ query: URLSearchParams }} props */
 export function Create({ query }) {
-  const game = useSignal(/** @type {Game | null} */ (null));
   const chosen = useSignal(query.get("game"));
   const problem = useSignal(/** @type {Error | null} */ (null));
-  /** Show the form of a game, and none until it is known: what a person chose for one game is lost with another. @param {string} id */
-  const choose = async (id) => {
-    chosen.value = id;
-    game.value = null;
+  const list = useLoaded(readGames, []);
+  const id = (games.value.find((one) => one.id === chosen.value) ?? games.value[0])?.id;
+  const read = useLoaded(async () => (id === undefined ? null : readGame(id)), [id]);
+  // The form of another game would lose what a person chooses in it.
+  const game = read.value?.id === id ? read.value : null;
+  /** @param {any} event */
+  const choose = (event) => {
+    chosen.value = event.target.value;
     problem.value = null;
-    try {
-      const found = await readGame(id);
-      if (chosen.value === id) game.value = found;
-    } catch (error) {
-      if (chosen.value === id) problem.value = /** @type {Error} */ (error);
-    }
   };
-  useEffect(() => {
-    readGames()
-      .then(() => choose((games.value.find(({ id }) => id === chosen.value) ?? games.value[0])?.id ?? ""))
-      .catch((error) => (problem.value = error));
-  }, []);
   return html`
     <h1 tabindex="-1">${t("new_match")}</h1>
-    <div role="alert">${problem.value && html`<p class="problem">${problem.value.message}</p>`}</div>
+    <${Fault} fault=${problem.value ?? list.fault ?? read.fault} />
     <div class="card form">
       <label><span>${t("filter_game")}</span>
-        <select value=${chosen.value} onChange=${(/** @type {any} */ event) => choose(event.target.value)}>
+        <select value=${id} onChange=${choose}>
           ${games.value.map((one) => html`<option key=${one.id} value=${one.id}>${one.title}</option>`)}
         </select>
       </label>
-      ${game.value !== null && html`<p><a href=${`#/rules/${game.value.id}`} target="_blank">${t("rules_of", { game: game.value.title })}</a></p>`}
-      ${game.value !== null && html`<${Details} key=${game.value.id} game=${game.value} problem=${problem} />`}
+      ${game && html`<p><a href=${`#/rules/${game.id}`} target="_blank">${t("rules_of", { game: game.title })}</a></p>`}
+      ${game && html`<${Details} key=${game.id} game=${game} problem=${problem} />`}
     </div>
   `;
 }
@@ -98,7 +91,7 @@ function Details({ game, problem }) {
         <select value=${bots[index] ?? ""} onChange=${change}>
           <option value="">${t("for_person")}</option>
           ${game.bots.map((bot) => html`<option key=${bot} value=${bot}>${t("the_bot", { name: bot })}</option>`)}
-          ${hosted.value.map((bot) => html`<option key=${bot.id} value=${bot.id}>${titleOfBot(bot)}</option>`)}
+          ${hosted.map((bot) => html`<option key=${bot.id} value=${bot.id}>${titleOfBot(bot)}</option>`)}
         </select>
       </label>`;
     })}

@@ -1,7 +1,6 @@
 /** The hosted bots to which the player may give a seat. */
-import { useComputed, useSignal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
 import { get } from "./api.js";
+import { useLoaded } from "./loaded.js";
 import { me } from "./session.js";
 import { t } from "./words.js";
 
@@ -10,13 +9,11 @@ import { t } from "./words.js";
 /** The longest page of the API. */
 const MOST = 200;
 
-/** Those that play a game, as far as this player may seat them; none if they cannot be read. @param {string} game */
+/** Those that play a game, as far as this player may seat them; none until they are read. @param {string} game */
 export function useHosted(game) {
-  const all = useSignal(/** @type {readonly PublicBot[]} */ ([]));
-  useEffect(() => {
-    get(`/v1/bots?limit=${MOST}`).then((page) => (all.value = page.hosted), () => {}); // the game's own bots are there without it
-  }, []);
-  return useComputed(() => all.value.filter(({ games, seating, owner }) => games.includes(game) && (seating === "everyone" || owner === me.value)));
+  const { value } = useLoaded(() => get(`/v1/bots?limit=${MOST}`), []);
+  const all = /** @type {readonly PublicBot[]} */ (value?.hosted ?? []);
+  return all.filter(({ games, seating, owner }) => games.includes(game) && (seating === "everyone" || owner === me.value));
 }
 
 /** @param {PublicBot} bot */

@@ -10,15 +10,23 @@ const failed = new Map();
  * @param {object} body of the request for a new match
  * @throws {Error} if no match was made
  */
-export async function createAndJoin(body) {
-  const player = me.value;
-  const { id } = await command("/v1/matches", body, player);
-  try {
-    await command(`/v1/matches/${id}/seats`, {}, player);
-  } catch (error) {
-    failed.set(id, /** @type {Error} */ (error));
-  }
-  location.hash = `#/match/${id}`;
+export const createAndJoin = (body) =>
+  goTo(async () => {
+    const player = me.value;
+    const { id } = await command("/v1/matches", body, player);
+    try {
+      await command(`/v1/matches/${id}/seats`, {}, player);
+    } catch (error) {
+      failed.set(id, /** @type {Error} */ (error));
+    }
+    return id;
+  });
+
+/** Go to the page of a match once it is made, unless the person went elsewhere meanwhile. @param {() => Promise<string>} make resolves to its id */
+export async function goTo(make) {
+  const from = location.hash;
+  const id = await make();
+  if (location.hash === from) location.hash = `#/match/${id}`;
 }
 
 /** Why the player got no seat in this match; it is said once. @param {string} id */

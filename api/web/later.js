@@ -4,9 +4,12 @@ import { useEffect } from "preact/hooks";
 import { html } from "./html.js";
 import { t } from "./words.js";
 
+/** The pause before the second attempt to load a part; each next one is twice as long. */
+const RETRY_MS = 1_000;
+
 /**
  * A component that stands for another one, and has its properties.
- * @param {() => Promise<Function>} load if it fails, it is called again when the part is shown the next time
+ * @param {() => Promise<Function>} load if it fails, it is called again while the part is shown
  */
 export function later(load) {
   const loaded = signal(/** @type {{ component: Function } | null} */ (null));
@@ -14,12 +17,18 @@ export function later(load) {
   /** @param {object} props */
   return function Later(props) {
     useEffect(() => {
-      if (loaded.value !== null) return;
+      let isShown = loaded.value === null;
       hasFailed.value = false;
-      load().then(
-        (component) => (loaded.value = { component }),
-        () => (hasFailed.value = true),
-      );
+      const attempt = async (wait = RETRY_MS) => {
+        try {
+          loaded.value = { component: await load() };
+        } catch {
+          hasFailed.value = true;
+          setTimeout(() => isShown && attempt(2 * wait), wait);
+        }
+      };
+      if (isShown) attempt();
+      return () => void (isShown = false);
     }, []);
     if (loaded.value !== null) return html`<${loaded.value.component} ...${props} />`;
     return html`<p role="status">${hasFailed.value ? t("load_failed") : t("loading")}</p>`;

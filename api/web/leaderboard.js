@@ -2,11 +2,12 @@
 import { useEffect } from "preact/hooks";
 import { games, readGames } from "./games.js";
 import { html } from "./html.js";
+import { useLoaded } from "./loaded.js";
 import { More, usePages } from "./pages.js";
 import { uncertainty } from "./ratings.js";
 import { PlayerName } from "./seats.js";
 import { me } from "./session.js";
-import { Failure, useTask } from "./task.js";
+import { Fault } from "./task.js";
 import { t } from "./words.js";
 
 /** @import { Leaderboard } from "./types.d.ts" */
@@ -18,11 +19,10 @@ const KINDS = /** @type {const} */ (["", "human", "hosted"]);
 /** @param {{ id: string, query: URLSearchParams }} props */
 export function LeaderboardPage({ id, query }) {
   const kind = query.get("kind") ?? "";
-  const task = useTask();
-  useEffect(() => void task.run(readGames), []);
+  const { fault } = useLoaded(readGames, []);
   const title = games.value.find((game) => game.id === id)?.title;
   return html`<h1 tabindex="-1">${title === undefined ? t("leaderboard") : t("leaderboard_of", { game: title })}</h1>
-    <${Failure} task=${task} />
+    <${Fault} fault=${fault} />
     <nav class="row" aria-label=${t("filter_game")}>
       ${games.value.map((game) => html`<a class="button" key=${game.id} href=${address(game.id, kind)} aria-current=${game.id === id ? "page" : undefined}>${game.title}</a>`)}
     </nav>

@@ -1,6 +1,6 @@
 /** A match as it goes on: its newest version, picture and legal list. It reconnects without losing its place. */
 import { batch, signal } from "@preact/signals";
-import { command, get, isTransient, OtherPlayer, post, Problem, Unreachable } from "./api.js";
+import { command, get, isTransient, OtherPlayer, post, Problem, repeated, RETRY_MS, Unreachable } from "./api.js";
 import { setServerTime } from "./clocks.js";
 import { coalesced } from "./coalesced.js";
 import { forget, me, session } from "./session.js";
@@ -19,7 +19,9 @@ const PASSING = new Set(["restart", "max-age", DIVERGED]);
 const SHOWN_LINES = 200;
 const READ_BACK = 40;
 const HIDDEN_MS = 20_000;
-const RETRY_MS = 1_000;
+const LONGEST_RETRY_MS = 30_000;
+/** What a pause before the next attempt may take until the page says why it waits. */
+const SILENT_MS = 2_000;
 const BETWEEN_PICTURES_MS = { seated: 250, watching: 500 };
 /** @type {Now} */
 const NOTHING = { version: 0, decisions: [], banks: [], actions: [], texts: [] };
@@ -28,6 +30,7 @@ const NOTHING = { version: 0, decisions: [], banks: [], actions: [], texts: [] }
 export function watch(id) {
   const path = `/v1/matches/${id}`;
   const closed = new AbortController();
+  const { sleep, wake } = pauses();
   let place = { version: 0, head: "" };
   let readAt = 0; // the version at which the match was read when following began
   /** @type {AbortController | null} */
@@ -47,7 +50,6 @@ export function watch(id) {
   });
   /** The person acted: the next picture is drawn without a pause. */
   let isHurried = false;
-  let wake = () => {};
   const hurry = () => {
     isHurried = true;
     wake();
@@ -59,20 +61,23 @@ export function watch(id) {
     const drawn = await persistently(() => get(`${path}/board.svg?language=${language.value}`, options));
     if (me.value === player) picture.value = drawn;
     const wait = match.value?.viewer == null ? BETWEEN_PICTURES_MS.watching : BETWEEN_PICTURES_MS.seated;
-    if (!isHurried) await Promise.race([sleep(wait), new Promise((resolve) => (wake = () => resolve(undefined)))]);
+    if (!isHurried) await sleep(wait);
   });
 
-  /** Repeat what failed for a reason that passes. @template T @param {() => Promise<T>} work @returns {Promise<T>} */
+  /** Repeat what failed for a reason that passes, and say so if it does not pass soon. @template T @param {() => Promise<T>} work @returns {Promise<T>} */
   async function persistently(work) {
-    for (;;) {
+    for (let usual = RETRY_MS; ; usual = Math.min(2 * usual, LONGEST_RETRY_MS)) {
       try {
         const done = await work();
         if (connection.value === "offline" && stream !== null) connection.value = "live";
+        if (isTransient(problem.value)) problem.value = null;
         return done;
       } catch (error) {
         if (closed.signal.aborted || !isTransient(error)) throw error;
+        const wait = (error instanceof Problem && error.retryMs) || usual;
         if (error instanceof Unreachable) connection.value = "offline";
-        await sleep((error instanceof Problem && error.retryMs) || RETRY_MS);
+        else if (wait > SILENT_MS) refuse(error);
+        await sleep(wait);
       }
     }
   }
@@ -139,8 +144,10 @@ export function watch(id) {
       });
   }
 
-  /** @param {import("./stream.js").Connection} state */
-  function note(state) {
+  /** @param {import("./stream.js").Connection} state @param {Problem} [why] */
+  function note(state, why) {
+    if (why !== undefined) refuse(why);
+    else if (state === "live" && isTransient(problem.value)) problem.value = null;
     if (connection.value === "offline" && state === "live") {
       read().catch(refuse);
       draw().catch(refuse);
@@ -152,6 +159,7 @@ export function watch(id) {
   async function start({ forget: isOther = false } = {}) {
     stream?.abort();
     stream = null;
+    wake();
     batch(() => {
       if (isOther) {
         match.value = null;
@@ -189,7 +197,10 @@ export function watch(id) {
 
   return {
     id, match, now, lines, picture, connection, problem, start,
-    close: () => closed.abort(),
+    close() {
+      closed.abort();
+      wake();
+    },
     /** Send an action for an open decision. @param {Action} action @param {Decision | undefined} decision */
     async act(action, decision) {
       hurry();
@@ -204,9 +215,26 @@ export function watch(id) {
       start();
     },
     /** Play once more: the id of the new match. @returns {Promise<string>} */
-    rematch: async () => (await post(`${path}/rematch`)).id,
+    rematch: async () => (await repeated(() => post(`${path}/rematch`))).id,
   };
 }
 
-/** @param {number} ms */
-const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+/** Pauses that can be ended early, all at once. */
+function pauses() {
+  /** @type {Set<() => void>} */
+  const open = new Set();
+  return {
+    /** @param {number} ms @returns {Promise<void>} */
+    sleep: (ms) =>
+      new Promise((resolve) => {
+        const end = () => {
+          clearTimeout(timer);
+          open.delete(end);
+          resolve();
+        };
+        const timer = setTimeout(end, ms);
+        open.add(end);
+      }),
+    wake: () => [...open].forEach((end) => end()),
+  };
+}

@@ -5,29 +5,26 @@ import { needPlayer } from "./account.js";
 import { games, readGames } from "./games.js";
 import { html } from "./html.js";
 import { createAndJoin } from "./joining.js";
+import { useLoaded } from "./loaded.js";
 import { Row } from "./match-row.js";
 import { isMyTurn, mine, readMine } from "./notices.js";
-import { More, usePages } from "./pages.js";
-import { Failure, useTask } from "./task.js";
+import { More, REFRESH_MS, usePages } from "./pages.js";
+import { Failure, Fault, useTask } from "./task.js";
 import { t } from "./words.js";
 
 /** @import { GameSummary, OwnMatch, Summary } from "./types.d.ts" */
 
-const REFRESH_MS = 5_000;
 const PAGE = 20;
 const SPEEDS = ["minutes", "hours", "days"];
 /** Ratings between which a person may choose; a new player has 1000. */
 const RATINGS = ["800", "900", "1000", "1100", "1200", "1400"];
 
 export function Lobby() {
-  const task = useTask();
-  useEffect(() => {
-    task.run(readGames);
-    readMine();
-  }, []);
+  const { fault } = useLoaded(readGames, []);
+  useEffect(() => void readMine(), []);
   return html`
     <h1 tabindex="-1">${t("lobby")}</h1>
-    <${Failure} task=${task} />
+    <${Fault} fault=${fault} />
     ${mine.value.length > 0 && html`<${Mine} />`}
     <${Games} />
     <${Matches} status="open" title=${t("waiting_matches")} empty=${t("none_waiting")} hasFilters />
@@ -96,8 +93,9 @@ function Matches({ status, title, empty, hasFilters = false }) {
     pages.restart();
   });
   useEffect(() => {
-    // Once more pages are shown, they stay as they are.
-    const timer = setInterval(() => document.hidden || pages.isBusy.value || pages.count.value > 1 || pages.restart(), REFRESH_MS);
+    // Once more pages are shown, they stay as they are. One that could not be read is repeated when the service allows it.
+    const stays = () => document.hidden || pages.isBusy.value || pages.problem.value !== null || pages.count.value > 1;
+    const timer = setInterval(() => stays() || pages.restart(), REFRESH_MS);
     return () => clearInterval(timer);
   }, []);
   // The player's own that go on are listed above.

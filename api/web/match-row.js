@@ -4,12 +4,12 @@ import { date } from "./dates.js";
 import { titleOfGame } from "./games.js";
 import { html } from "./html.js";
 import { me } from "./session.js";
-import { t } from "./words.js";
+import { isolated, t } from "./words.js";
 
 /** @import { Seat, Summary } from "./types.d.ts" */
 
 /** @param {Seat} seat */
-const nameAndRating = (seat) => (seat.name ?? t("someone")) + (seat.rating === null ? "" : ` (${seat.rating})`);
+const nameAndRating = (seat) => isolated(seat.name ?? t("someone")) + (seat.rating === null ? "" : ` (${seat.rating})`);
 
 /** One match of a list. @param {{ match: Summary, note?: unknown }} props */
 export function Row({ match, note = null }) {

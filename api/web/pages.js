@@ -1,10 +1,13 @@
 /** Lists of the API, which are read page by page. */
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { get } from "./api.js";
+import { get, isTransient, Problem } from "./api.js";
 import { html } from "./html.js";
 import { Failure } from "./task.js";
 import { t } from "./words.js";
+
+/** How often a list that may change is read, and one that could not be read. */
+export const REFRESH_MS = 5_000;
 
 /**
  * A list of the API. `items` is null until the first page is there. What was asked for before the newest `restart` is not shown.
@@ -19,6 +22,7 @@ export function usePages(address, itemsOf) {
   const isBusy = useSignal(false);
   const problem = useSignal(/** @type {Error | null} */ (null));
   const latest = useRef({});
+  useEffect(() => () => void (latest.current = {}), []);
   /** @param {string | null} cursor */
   const read = async (cursor) => {
     const mine = (latest.current = {});
@@ -32,7 +36,10 @@ export function usePages(address, itemsOf) {
       count.value = cursor === null ? 1 : count.value + 1;
       problem.value = null;
     } catch (error) {
-      if (isLatest()) problem.value = /** @type {Error} */ (error);
+      if (!isLatest()) return;
+      problem.value = /** @type {Error} */ (error);
+      // The first page comes by itself, the others when the person asks again.
+      if (cursor === null && isTransient(error)) setTimeout(() => isLatest() && read(null), (error instanceof Problem && error.retryMs) || REFRESH_MS);
     } finally {
       if (isLatest()) isBusy.value = false;
     }

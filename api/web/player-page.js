@@ -1,14 +1,14 @@
 /** The page of a player: ratings with their history, rated matches, and public matches. */
-import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { get } from "./api.js";
 import { date } from "./dates.js";
 import { readGames, titleOfGame } from "./games.js";
 import { html } from "./html.js";
+import { useLoaded } from "./loaded.js";
 import { Row } from "./match-row.js";
 import { More, usePages } from "./pages.js";
 import { RatingChange, uncertainty } from "./ratings.js";
-import { Failure, useTask } from "./task.js";
+import { Fault } from "./task.js";
 import { t } from "./words.js";
 
 /** @import { PlayerPage as Page, PlayerRating, RatedMatch, Summary } from "./types.d.ts" */
@@ -21,22 +21,19 @@ const EDGE = 5;
 
 /** @param {{ id: string }} props */
 export function PlayerPage({ id }) {
-  const player = useSignal(/** @type {Page | null} */ (null));
-  const task = useTask();
   const path = `/v1/players/${id}`;
   const rated = usePages(() => `${path}/ratings?limit=${RATED_PAGE}`, (page) => /** @type {readonly RatedMatch[]} */ (page.matches));
   const matches = usePages(() => `${path}/matches?limit=${PAGE}`, (page) => /** @type {readonly Summary[]} */ (page.matches));
   useEffect(() => {
-    readGames().catch(() => {}); // the page shows the games' ids instead of their titles
-    task.run(async () => void (player.value = await get(path)));
     rated.restart();
     matches.restart();
   }, []);
-  const found = player.value;
+  useLoaded(readGames, []); // until it is there, the page shows the games' ids instead of their titles
+  const { value: found, fault } = useLoaded(() => /** @type {Promise<Page>} */ (get(path)), []);
   const ratedMatches = rated.items.value ?? [];
   if (found === null) {
     return html`<h1 tabindex="-1">${t("player_page")}</h1>
-      ${task.problem.value === null ? html`<p role="status" class="soft">${t("loading")}</p>` : html`<${Failure} task=${task} />`}`;
+      ${fault === null ? html`<p role="status" class="soft">${t("loading")}</p>` : html`<${Fault} fault=${fault} />`}`;
   }
   return html`<h1 tabindex="-1">${found.name ?? t("someone")} ${found.kind !== "human" && html`<span class="tag">${t("bot")}</span>`}</h1>
     <section aria-labelledby="ratings">

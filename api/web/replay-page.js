@@ -1,8 +1,9 @@
 /** The page of a replay on the service: its data come from the API. */
-import { useEffect, useState } from "preact/hooks";
-import { get } from "./api.js";
+import { useState } from "preact/hooks";
+import { get, isTransient } from "./api.js";
 import { readGames, titleOfGame } from "./games.js";
 import { html } from "./html.js";
+import { useLoaded } from "./loaded.js";
 import { queryOf, Replay, usePlace } from "./replay.js";
 import { me } from "./session.js";
 import { language, t } from "./words.js";
@@ -25,18 +26,14 @@ export const ReplayPage = ({ id, query }) => html`<${OfPlayer} key=${me.value} i
 
 /** @param {{ id: string, query: URLSearchParams }} props */
 function OfPlayer({ id, query }) {
-  const [match, setMatch] = useState(/** @type {Match | null} */ (null));
-  const [problem, setProblem] = useState(/** @type {Error | null} */ (null));
-  useEffect(() => {
-    readGames().catch(() => {}); // the page shows the game's id instead of its title
-    get(`/v1/matches/${id}`).then(setMatch, setProblem);
-  }, [id]);
-  if (problem !== null) {
-    return html`<h1 tabindex="-1">${t("no_match")}</h1>
-      <p class="problem">${problem.message}</p>
+  useLoaded(readGames, []); // until it is there, the page shows the game's id instead of its title
+  const { value: match, fault } = useLoaded(() => /** @type {Promise<Match>} */ (get(`/v1/matches/${id}`)), [id]);
+  if (match === null && fault === null) return html`<p role="status" class="soft">${t("loading")}</p>`;
+  if (match === null) {
+    return html`<h1 tabindex="-1">${t(isTransient(fault) ? "replay" : "no_match")}</h1>
+      <p class="problem" role="alert">${fault?.message}</p>
       <p><a href="#/">${t("to_lobby")}</a></p>`;
   }
-  if (match === null) return html`<p role="status" class="soft">${t("loading")}</p>`;
   return html`<h1 tabindex="-1">${titleOfGame(match.game)}</h1>
     <${Shown} match=${match} query=${query} />`;
 }

@@ -1,5 +1,5 @@
 /** The texts of the replay, in English and German. They are apart from the other texts so that only a page with a replay loads them. */
-import { language } from "./words.js";
+import { filled, language } from "./words.js";
 
 /** @import { Seat } from "./types.d.ts" */
 
@@ -89,9 +89,7 @@ const TEXTS = { en: EN, de: DE };
 /** @typedef {keyof typeof EN} Key */
 
 /** A text in the language of the page, with its `{placeholders}` filled in. @param {Key} key @param {Record<string, unknown>} [values] */
-export function t(key, values = {}) {
-  return TEXTS[language.value][key].replace(/\{(\w+)\}/g, (_, name) => String(values[name] ?? ""));
-}
+export const t = (key, values = {}) => filled(TEXTS[language.value][key], values);
 
 /** What a viewer is called. @param {readonly Seat[]} seats @param {number | null} viewer */
 export function seatName(seats, viewer) {

@@ -6,6 +6,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { AuditReport } from "./audit.js";
 import { Curve } from "./curve.js";
 import { html } from "./html.js";
+import { useLoaded } from "./loaded.js";
 import { Picture } from "./picture.js";
 import { seatName, t } from "./replay-words.js";
 import { Zoomed } from "./zoomed.js";
@@ -261,26 +262,4 @@ function useKeys(step) {
     document.addEventListener("keydown", onKey);
     return () => document.removeEventListener("keydown", onKey);
   }, []);
-}
-
-/**
- * What a request gives. The value before stays until the next one is there.
- * @template T
- * @param {() => Promise<T>} load
- * @param {readonly unknown[]} inputs
- * @returns {{ value: T | null, fault: Error | null }}
- */
-function useLoaded(load, inputs) {
-  const [loaded, setLoaded] = useState(/** @type {{ value: T | null, fault: Error | null }} */ ({ value: null, fault: null }));
-  useEffect(() => {
-    let isCurrent = true;
-    load().then(
-      (value) => isCurrent && setLoaded({ value, fault: null }),
-      (fault) => isCurrent && setLoaded(({ value }) => ({ value, fault })),
-    );
-    return () => {
-      isCurrent = false;
-    };
-  }, [...inputs]);
-  return loaded;
 }

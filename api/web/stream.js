@@ -13,14 +13,16 @@ const STEADY_MS = 5_000;
 /**
  * @param {() => string} address the path, with the place from which to continue; called for each connection
  * @param {(frame: any) => boolean} take takes a frame; returns whether it was the last one
- * @param {{ signal: AbortSignal, onConnection: (connection: Connection) => void }} options
+ * @param {{ signal: AbortSignal, onConnection: (connection: Connection, why?: Problem) => void }} options
+ *   `why`: the service refuses the stream for now, for the reason that it gives
  * @returns {Promise<void>} when the last frame was taken, or `signal` is aborted
  * @throws {Problem} if the service refuses the stream for good
  */
 export async function follow(address, take, { signal, onConnection }) {
   onConnection("connecting");
   for (let failures = 0; !signal.aborted; failures += 1) {
-    let wait = 0;
+    /** @type {Problem | undefined} */
+    let why;
     let goodFrom = Infinity;
     try {
       const isOver = await connect(address(), signal, (frame) => {
@@ -33,13 +35,13 @@ export async function follow(address, take, { signal, onConnection }) {
       if (signal.aborted) return;
       if (error instanceof Problem) {
         if (!error.isTransient) throw error;
-        wait = error.retryMs ?? 0;
+        if (error.retryMs !== null) why = error;
       }
     }
     if (performance.now() > goodFrom) failures = 0;
-    if (failures > 0) onConnection("offline");
+    if (failures > 0 || why !== undefined) onConnection("offline", why);
     const next = WAITS_MS[Math.min(failures, WAITS_MS.length - 1)] ?? 0;
-    await pause(Math.max(wait, next * (0.5 + Math.random())), signal);
+    await pause(Math.max(why?.retryMs ?? 0, next * (0.5 + Math.random())), signal);
   }
 }
 

@@ -3,8 +3,8 @@ import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { html } from "./html.js";
 
-/** @param {{ label: string, why: string, yes: string, no: string, act: () => void }} props */
-export function Sure({ label, why, yes, no, act }) {
+/** @param {{ label: string, why: string, yes: string, no: string, isBusy: boolean, act: () => void }} props `isBusy`: it is being done */
+export function Sure({ label, why, yes, no, isBusy, act }) {
   const isAsked = useSignal(false);
   /** Has the focus after a click, because the button that was clicked is gone. */
   const next = useRef(/** @type {HTMLElement | null} */ (null));
@@ -13,7 +13,9 @@ export function Sure({ label, why, yes, no, act }) {
     if (!isFirst.current) next.current?.focus();
     isFirst.current = false;
   }, [isAsked.value]);
-  if (!isAsked.value) return html`<button type="button" class="plain" ref=${next} onClick=${() => (isAsked.value = true)}>${label}</button>`;
+  if (!isAsked.value) {
+    return html`<button type="button" class="plain" ref=${next} aria-disabled=${isBusy} onClick=${() => (isAsked.value = !isBusy)}>${label}</button>`;
+  }
   const answer = () => {
     isAsked.value = false;
     act();

@@ -3,10 +3,11 @@ import { useComputed, useSignal, useSignalEffect } from "@preact/signals";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { Actions, useChoice } from "./actions.js";
 import { needPlayer } from "./account.js";
-import { command, Problem } from "./api.js";
+import { command, isTransient, Problem } from "./api.js";
 import { readGames, titleOfGame } from "./games.js";
 import { html } from "./html.js";
 import { later } from "./later.js";
+import { useLoaded } from "./loaded.js";
 import { watch } from "./live.js";
 import { Log } from "./log.js";
 import { Picture } from "./picture.js";
@@ -27,16 +28,16 @@ export function Table({ id, query }) {
   useEffect(() => () => live.close(), [live]);
   const known = useRef(/** @type {unknown[] | null} */ (null));
   useSignalEffect(() => {
-    // Another player or another language sees another match.
+    // Another player or another language sees another match. What everybody may see stays until it is read anew.
     const seen = [me.value, language.value];
-    if (known.current?.some((one, index) => one !== seen[index])) live.start({ forget: known.current[0] !== seen[0] });
+    const before = known.current;
+    if (before?.some((one, index) => one !== seen[index])) live.start({ forget: before[0] !== undefined && before[0] !== seen[0] });
     known.current = seen;
   });
-  useEffect(() => {
-    readGames().catch(() => {}); // the page shows the game's id instead of its title
-  }, []);
+  useLoaded(readGames, []); // until it is there, the page shows the game's id instead of its title
   const match = live.match.value;
-  if (match === null) return html`<${NoMatch} live=${live} code=${query.get("code")} />`;
+  const code = query.get("code");
+  if (match === null) return html`<${NoMatch} key=${code} live=${live} code=${code} />`;
   return html`<${Shown} live=${live} match=${match} />`;
 }
 
@@ -44,19 +45,20 @@ export function Table({ id, query }) {
 function NoMatch({ live, code }) {
   const task = useTask();
   const found = live.problem.value;
-  if (found === null) return html`<p role="status" class="soft">${t("loading")}</p>`;
+  if (found === null) return html`<p role="status" class="soft">${t(live.connection.value === "offline" ? "offline" : "loading")}</p>`;
   const join = async () => {
     if (!(await needPlayer())) return;
     await command(`/v1/matches/${live.id}/seats`, { join_code: code });
     await live.start();
   };
-  const isInvited = code !== null && found instanceof Problem && found.code === "match-not-found";
+  const isMissing = (/** @type {unknown} */ error) => error instanceof Problem && error.code === "match-not-found";
+  // Nobody learns of a private match without a seat, so only the attempt shows that there is none.
+  const isInvited = code !== null && isMissing(found) && !isMissing(task.problem.value);
   return html`
-    <h1 tabindex="-1">${isInvited ? t("invited") : t("no_match")}</h1>
+    <h1 tabindex="-1">${t(isInvited ? "invited" : isTransient(found) ? "this_match" : "no_match")}</h1>
     ${isInvited
-      ? html`<p>${t("invited_why")}</p><button type="button" class="primary" onClick=${() => task.run(join)}>${t("join")}</button>`
+      ? html`<p>${t("invited_why")}</p><button type="button" class="primary" aria-disabled=${task.isBusy.value} onClick=${() => task.run(join)}>${t("join")}</button><${Failure} task=${task} />`
       : html`<p class="problem">${found.message}</p><p><a href="#/">${t("to_lobby")}</a></p>`}
-    <${Failure} task=${task} />
   `;
 }
 
@@ -106,7 +108,7 @@ function Authors({ live }) {
 
 /** @param {{ live: Live }} props */
 function Connection({ live }) {
-  const state = live.connection.value;
+  const state = live.problem.value === null ? live.connection.value : "over"; // the problem says more
   return html`<p class=${`connection ${state}`} role="status">${state === "live" || state === "over" ? "" : t(state)}</p>`;
 }
 
@@ -139,15 +141,16 @@ function Stay({ live, match }) {
   /** @param {string} name */
   const change = (name) => task.run(() => live.change(name));
   if (player === undefined || (mine === undefined && lost === undefined)) return null;
+  const isBusy = task.isBusy.value;
   const hasAsked = mine !== undefined && match.abort_asked.includes(mine.seat);
   return html`<section class="card" aria-label=${t("this_match")}>
     <${Failure} task=${task} />
     ${match.abort_asked.length > 0 && html`<p class="notice">${t("abort_asked")}</p>`}
     <div class="row">
-      ${lost !== undefined && html`<button type="button" class="primary" onClick=${() => change("return")}>${t("take_seat_back")}</button>`}
-      ${mine !== undefined && !hasAsked && html`<button type="button" class="plain" onClick=${() => change("abort")}>${t("ask_abort")}</button>`}
+      ${lost !== undefined && html`<button type="button" class="primary" aria-disabled=${isBusy} onClick=${() => change("return")}>${t("take_seat_back")}</button>`}
+      ${mine !== undefined && !hasAsked && html`<button type="button" class="plain" aria-disabled=${isBusy} onClick=${() => change("abort")}>${t("ask_abort")}</button>`}
       ${mine !== undefined &&
-      html`<${Sure} label=${t("leave")} why=${t("leave_why")} yes=${t("leave_now")} no=${t("stay")} act=${() => change("leave")} />`}
+      html`<${Sure} label=${t("leave")} why=${t("leave_why")} yes=${t("leave_now")} no=${t("stay")} isBusy=${isBusy} act=${() => change("leave")} />`}
     </div>
   </section>`;
 }

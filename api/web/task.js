@@ -24,4 +24,7 @@ export function useTask() {
 }
 
 /** @param {{ task: Pick<Task, "problem"> }} props */
-export const Failure = ({ task }) => html`<div role="alert">${task.problem.value && html`<p class="problem">${task.problem.value.message}</p>`}</div>`;
+export const Failure = ({ task }) => html`<${Fault} fault=${task.problem.value} />`;
+
+/** Why something failed. @param {{ fault: Error | null }} props */
+export const Fault = ({ fault }) => html`<div role="alert">${fault && html`<p class="problem">${fault.message}</p>`}</div>`;

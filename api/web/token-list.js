@@ -1,12 +1,13 @@
 /** The tokens of the account: those of browsers, and those that programs use. */
 import { useSignal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useRef } from "preact/hooks";
 import { get, post, remove } from "./api.js";
 import { CopyField } from "./copy.js";
 import { date, dateAndTime } from "./dates.js";
 import { html } from "./html.js";
+import { useLoaded } from "./loaded.js";
 import { Sure } from "./sure.js";
-import { Failure, useTask } from "./task.js";
+import { Failure, Fault, useTask } from "./task.js";
 import { t } from "./words.js";
 
 /** @import { Token } from "./types.d.ts" */
@@ -22,34 +23,34 @@ const LIFETIMES_S = [90 * DAY_S, 7 * DAY_S, 365 * DAY_S, null];
 const LONGEST_LABEL = 64;
 
 export function Tokens() {
-  const tokens = useSignal(/** @type {readonly Token[]} */ ([]));
+  const changes = useSignal(0);
+  const { value, fault } = useLoaded(() => get("/v1/me/tokens"), [changes.value]);
+  const tokens = /** @type {readonly Token[]} */ (value?.tokens ?? []);
   const task = useTask();
   const heading = useRef(/** @type {HTMLElement | null} */ (null));
-  const read = async () => void (tokens.value = (await get("/v1/me/tokens")).tokens);
-  useEffect(() => void task.run(read), []);
   /** @param {string} id a token's, or `others` */
   const revoke = (id) =>
     task.run(async () => {
       await remove(`/v1/me/tokens/${id}`);
-      await read();
-      heading.current?.focus(); // the button is gone
+      changes.value += 1;
+      heading.current?.focus(); // the button goes
     });
-  const others = tokens.value.filter((token) => !token.current);
+  const others = tokens.filter((token) => !token.current);
   return html`<section class="card" aria-labelledby="tokens">
     <h2 id="tokens" tabindex="-1" ref=${heading}>${t("tokens")}</h2>
     <p class="soft">${t("tokens_why")}</p>
-    <${Failure} task=${task} />
+    <${Fault} fault=${task.problem.value ?? fault} />
     <ul class="tokens">
-      ${tokens.value.map((token) => html`<li key=${token.id} class="token"><${Entry} token=${token} revoke=${() => revoke(token.id)} /></li>`)}
+      ${tokens.map((token) => html`<li key=${token.id} class="token"><${Entry} token=${token} isBusy=${task.isBusy.value} revoke=${() => revoke(token.id)} /></li>`)}
     </ul>
     ${others.length > 0 &&
-    html`<${Sure} label=${t("revoke_others")} why=${t("revoke_others_why")} yes=${t("revoke_others")} no=${t("cancel")} act=${() => revoke("others")} />`}
-    <${NewToken} onMade=${read} />
+    html`<${Sure} label=${t("revoke_others")} why=${t("revoke_others_why")} yes=${t("revoke_others")} no=${t("cancel")} isBusy=${task.isBusy.value} act=${() => revoke("others")} />`}
+    <${NewToken} onMade=${() => (changes.value += 1)} />
   </section>`;
 }
 
-/** @param {{ token: Token, revoke: () => void }} props */
-function Entry({ token, revoke }) {
+/** @param {{ token: Token, isBusy: boolean, revoke: () => void }} props */
+function Entry({ token, isBusy, revoke }) {
   const label = token.label || t("no_label");
   const facts = [
     token.created_at === null ? null : t("token_created", { date: date(token.created_at) }),
@@ -61,10 +62,10 @@ function Entry({ token, revoke }) {
       <div class="soft">${token.scopes.join(", ")}</div>
       <div class="soft">${facts.filter(Boolean).join(" · ")}</div>
     </div>
-    ${!token.current && html`<button type="button" class="plain" aria-label=${t("revoke_token", { label })} onClick=${revoke}>${t("revoke")}</button>`}`;
+    ${!token.current && html`<button type="button" class="plain" aria-label=${t("revoke_token", { label })} aria-disabled=${isBusy} onClick=${revoke}>${t("revoke")}</button>`}`;
 }
 
-/** A token for a program. @param {{ onMade: () => Promise<void> }} props */
+/** A token for a program. @param {{ onMade: () => void }} props */
 function NewToken({ onMade }) {
   const task = useTask();
   const made = useSignal("");
@@ -80,7 +81,7 @@ function NewToken({ onMade }) {
       };
       made.value = (await post("/v1/me/tokens", body)).token;
       form.reset();
-      await onMade();
+      onMade();
     });
   };
   return html`<details class="new-token">

@@ -2,7 +2,7 @@
  * The ways to an account, and the token of this browser: it has the scopes that this page needs, and an end that is put off
  * while the page is in use.
  */
-import { get, post, remove } from "./api.js";
+import { get, isTransient, post, remove, repeated } from "./api.js";
 import { catchUp, forgetPlayer, keep, me, session } from "./session.js";
 
 /** @import { Session } from "./session.js" */
@@ -12,6 +12,7 @@ const SCOPES = ["watch", "play", "account"];
 const DAY_MS = 86_400_000;
 const VALID_S = 30 * 86_400;
 const LOCK = "moonstone.token";
+const CURRENT = "/v1/me/tokens/current";
 
 /** Create a player. @param {string} name @returns {Promise<string>} its recovery code */
 export async function signUp(name) {
@@ -34,14 +35,17 @@ export async function useToken(token) {
   await replace();
 }
 
-/** Revoke the token of this browser and forget it. Without an answer of the service it is only forgotten. */
+/** Revoke the token of this browser and forget it, also if the service cannot revoke it now: then it is asked again for a while. */
 export async function signOut() {
   const player = me.value;
   if (player === undefined) return;
   await alone(async () => {
     catchUp();
+    const token = session.value?.token ?? "";
     try {
-      if (me.value === player && !session.value?.is_borrowed) await remove("/v1/me/tokens/current");
+      if (me.value === player && !session.value?.is_borrowed) await remove(CURRENT);
+    } catch (error) {
+      if (isTransient(error)) repeated(() => remove(CURRENT, { token })).catch(() => {});
     } finally {
       forgetPlayer(player);
     }
@@ -76,9 +80,9 @@ async function replace() {
   try {
     const { token } = await post("/v1/me/tokens", { label: thisBrowser(), scopes: SCOPES, expires_in: VALID_S }, { token: old });
     catchUp();
-    if (session.value?.token !== old) return await remove("/v1/me/tokens/current", { token }); // signed out meanwhile
+    if (session.value?.token !== old) return await remove(CURRENT, { token }); // signed out meanwhile
     keep({ token, player: session.value.player, made_at: Date.now() });
-    if (!isBorrowed) await remove("/v1/me/tokens/current", { token: old });
+    if (!isBorrowed) await remove(CURRENT, { token: old });
   } catch {
     // The service did not answer, or the old token may not make others: it stays in use as long as it is valid.
   }

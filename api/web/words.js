@@ -42,6 +42,13 @@ export function speak(code) {
 }
 
 /** A text in the language of the page, with its `{placeholders}` filled in. @param {Key} key @param {Record<string, string | number>} [values] */
-export function t(key, values = {}) {
-  return TEXTS[language.value][key].replace(/\{(\w+)\}/g, (_, name) => String(values[name] ?? ""));
-}
+export const t = (key, values = {}) => filled(TEXTS[language.value][key], values);
+
+/** A text with its `{placeholders}` filled in. @param {string} text @param {Record<string, unknown>} values */
+export const filled = (text, values) => text.replace(/\{(\w+)\}/g, (_, name) => isolated(String(values[name] ?? "")));
+
+/** Letters that are written from right to left. */
+const FROM_RIGHT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
+
+/** A name as a part of another text, which keeps its order whatever the name is written in. @param {string} name */
+export const isolated = (name) => (FROM_RIGHT.test(name) ? `\u2068${name}\u2069` : name);

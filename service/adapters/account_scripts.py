@@ -42,15 +42,24 @@ ADD: Final = (
 if redis.call('HEXISTS', KEYS[1], 'erased') == 1 then
   return {'erased'}
 end
+for _, digest in ipairs({ARGV[5], ARGV[1]}) do
+  local known = redis.call('HGET', KEYS[1], 'token:' .. digest)
+  if known then
+    return {'known', digest, known}
+  elseif redis.call('HEXISTS', KEYS[1], 'gone:' .. digest) == 1 then
+    return {'removed'}
+  end
+end
 local answer, count, now = {'added'}, 0, tonumber(ARGV[4])
 local stored = redis.call('HGETALL', KEYS[1])
 for i = 1, #stored, 2 do
   local digest = string.match(stored[i], '^token:(.*)$')
-  if digest and digest ~= ARGV[1] then
+  if digest then
     local expires_at = cjson.decode(stored[i + 1])['expires_at']
     if type(expires_at) == 'number' and expires_at <= now then
       redis.call('HDEL', KEYS[1], stored[i])
       redis.call('HDEL', KEYS[2], digest)
+      redis.call('HSET', KEYS[1], 'gone:' .. digest, string.format('%d', yesterday + 86400))
       table.insert(answer, digest)
     else
       count = count + 1
@@ -67,7 +76,8 @@ end
 return answer
 """
 )
-"""ARGV the digest, the token, the limit and the time. Returns the result, then the digests of expired tokens."""
+"""ARGV the digest, the token, the limit, the time, and the digest that the token may have got from an earlier request.
+Returns the result, then the digest and the token if it is known, or else the digests of expired tokens."""
 REVOKE: Final = """
 local is_listed = redis.call('HEXISTS', KEYS[1], 'token:' .. ARGV[1]) == 1
 local is_open = redis.call('HEXISTS', KEYS[1], 'sealed') == 0 and redis.call('HEXISTS', KEYS[1], 'gone:' .. ARGV[1]) == 0

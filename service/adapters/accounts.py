@@ -6,7 +6,7 @@ The keys of `token_links` lead from the digest of a token to the player. Older r
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 import msgspec
 from msgspec.structs import replace
@@ -54,15 +54,15 @@ class RedisAccounts:
         session = self.remembered(token_digest)
         if session is not None:
             return session
-        seen_changes = self.cache.changes
+        seen_changes = self.cache.sessions.changes
         session = self._read_session(token_digest)
         if session is not None:
-            self.cache.keep_session(token_digest, session, seen_changes)
+            self.cache.sessions.keep({token_digest: session}, seen_changes)
             self.uses.note(session.player.id, token_digest)
         return session
 
     def remembered(self, token_digest: str) -> Session | None:
-        session = self.cache.session(token_digest)
+        session = self.cache.sessions.find((token_digest,)).get(token_digest)
         if session is not None:
             self.uses.note(session.player.id, token_digest)
         return session
@@ -81,16 +81,15 @@ class RedisAccounts:
         return Session(_player(player), frozenset(token.scopes), token.expires_at)
 
     def players(self, ids: Sequence[str]) -> Mapping[str, Player]:
-        found = dict(self.cache.players(ids))
-        seen_changes = self.cache.changes
-        missing = [player for player in ids if player not in found]
-        stored: list[bytes | None] = (
-            self._send(*(("GET", _player_key(player)) for player in missing)) if missing else []
-        )
-        for player in (_player(record) for record in stored if record):
-            found[player.id] = player
-            self.cache.keep_player(player, seen_changes)
-        return found
+        seen_changes = self.cache.players.changes
+        cached = self.cache.players.find(ids)
+        missing = [player for player in ids if player not in cached]
+        if not missing:
+            return cached
+        stored: list[bytes | None] = self._send(*(("GET", _player_key(player)) for player in missing))
+        read = {player.id: player for player in (_player(record) for record in stored if record)}
+        self.cache.players.keep(read, seen_changes)
+        return cached | read
 
     def rename(self, player: Player) -> bool:
         (written,) = self._send(("SET", _player_key(player.id), _encode(player), "XX"))
@@ -105,12 +104,18 @@ class RedisAccounts:
         used = {digest.decode(): int(hour) for digest, hour in hours.items()}
         return {digest: replace(token, last_used_at=used.get(digest)) for digest, token in stored.items()}
 
-    def add_token(self, player: str, token_digest: str, token: Token, limit: int, now: int) -> Added:
-        result, *expired = self._run(scripts.ADD, player, token_digest, _encode(token), limit, now)
-        if expired:
-            self._forget(player, [digest.decode() for digest in expired])
-        answers: Mapping[bytes, Added] = {b"added": "added", b"full": "full", b"erased": "erased"}
+    def add_token(
+        self, player: str, token_digest: str, token: Token, limit: int, now: int, earlier: str | None = None
+    ) -> Added:
+        arguments = token_digest, _encode(token), limit, now, earlier or token_digest
+        result, *more = self._run(scripts.ADD, player, *arguments)
+        answers: Mapping[bytes, Added] = {name.encode(): name for name in get_args(Added)}
         added = answers[result]
+        if added == "known":  # the process that added it may have died before the last step
+            digest, stored = more
+            token_links.link(self._client, player, digest.decode(), _token(stored))
+        elif more:
+            self._forget(player, [digest.decode() for digest in more])
         if added == "added":
             failpoints.point("token-listed")
             token_links.link(self._client, player, token_digest, token)

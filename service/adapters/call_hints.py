@@ -5,17 +5,16 @@ A hint may be lost: what is due is in the log, where it is found a little later.
 
 import time
 from collections.abc import Callable
-from threading import Event, Thread
 from typing import Final
 
 from redis import Redis
 from redis.exceptions import RedisError
 
+from events.listener import Listener
 from events.record import MatchId
 
 CHANNEL: Final = "moonstone:calls"
 _RETRY_DELAY_S: Final = 1.0
-_READ_TIMEOUT_S: Final = 0.5
 MAX_ID: Final = 64
 """The longest id of a match. Anyone who can reach the queue's server can send hints."""
 
@@ -36,30 +35,20 @@ class CallHints:
             self._skip_until = time.monotonic() + _RETRY_DELAY_S
 
 
-class CallHintListener:
-    """Calls `receive` with the match of each hint, in a thread of its own, from `start` to `stop`."""
+def listen(client: Redis, receive: Callable[[MatchId], object]) -> Listener:
+    """Call `receive` with the match of each hint, in the thread of the listener, until it is stopped."""
+    return Listener(client, {CHANNEL: _Receiver(receive)})
 
-    def __init__(self, client: Redis, receive: Callable[[MatchId], object]) -> None:
-        self._client = client
+
+class _Receiver:
+    """The subscriber of the channel."""
+
+    def __init__(self, receive: Callable[[MatchId], object]) -> None:
         self._receive = receive
-        self._stopped = Event()
-        self._thread = Thread(target=self._run, name="call-hints", daemon=True)
 
-    def start(self) -> None:
-        self._thread.start()
+    def receive(self, message: bytes) -> None:
+        if len(message) <= MAX_ID:
+            self._receive(message.decode("ascii", "replace"))
 
-    def stop(self) -> None:
-        self._stopped.set()
-        self._thread.join()
-
-    def _run(self) -> None:
-        while not self._stopped.is_set():
-            try:
-                with self._client.pubsub(ignore_subscribe_messages=True) as channel:  # type: ignore[no-untyped-call]
-                    channel.subscribe(CHANNEL)
-                    while not self._stopped.is_set():
-                        message = channel.get_message(timeout=_READ_TIMEOUT_S)
-                        if message is not None and len(message["data"]) <= MAX_ID:
-                            self._receive(message["data"].decode("ascii", "replace"))
-            except RedisError:
-                self._stopped.wait(_RETRY_DELAY_S)
+    def messages_missed(self) -> None:
+        """What is due is found in the log."""

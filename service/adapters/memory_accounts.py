@@ -12,6 +12,7 @@ class MemoryAccounts:
         self._players: dict[str, Player] = {}
         self._tokens: dict[str, tuple[str, Token]] = {}
         """The player and the token, by digest."""
+        self._removed: set[str] = set()
         self._recovery: dict[str, str] = {}
         self._erasing: dict[str, int] = {}
         self._erased: dict[str, int] = {}
@@ -41,12 +42,19 @@ class MemoryAccounts:
     def tokens(self, player: str) -> Mapping[str, Token]:
         return {digest: token for digest, (owner, token) in self._tokens.items() if owner == player}
 
-    def add_token(self, player: str, token_digest: str, token: Token, limit: int, now: int) -> Added:
+    def add_token(
+        self, player: str, token_digest: str, token: Token, limit: int, now: int, earlier: str | None = None
+    ) -> Added:
         if player not in self._players:
             return "erased"
+        for digest in (earlier or token_digest, token_digest):
+            if digest in self.tokens(player):
+                return "known"
+            if digest in self._removed:
+                return "removed"
         for digest, other in self.tokens(player).items():
             if other.has_expired(now):
-                del self._tokens[digest]
+                self._remove(digest)
         if len(self.tokens(player)) >= limit:
             return "full"
         self._tokens[token_digest] = player, token
@@ -55,7 +63,7 @@ class MemoryAccounts:
     def revoke(self, player: str, by_digest: str, token_digest: str) -> bool:
         if by_digest not in self.tokens(player):
             return by_digest == token_digest
-        self._tokens.pop(token_digest, None)
+        self._remove(token_digest)
         return True
 
     def revoke_others(self, player: str, by_digest: str) -> bool:
@@ -117,4 +125,8 @@ class MemoryAccounts:
 
     def _keep_only(self, player: str, digest: str) -> None:
         for other in self.tokens(player).keys() - {digest}:
-            del self._tokens[other]
+            self._remove(other)
+
+    def _remove(self, digest: str) -> None:
+        self._tokens.pop(digest, None)
+        self._removed.add(digest)

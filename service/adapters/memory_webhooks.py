@@ -1,6 +1,6 @@
 """Webhooks and deliveries in the memory of this process, for local play and for tests of the use cases."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from threading import RLock
 
 from events.memory_log import MemoryLog
@@ -43,14 +43,17 @@ class MemoryWebhooks:
             self.watch_player(webhook.player, webhook.created_at)
             return "added"
 
-    def replace(self, before: Webhook, after: Webhook, at: int | None = None) -> bool:
+    def change(
+        self, player: str, webhook: str, changed: Callable[[Webhook], Webhook], at: int | None = None
+    ) -> Webhook | None:
         with self._lock:
-            if self._webhooks.get(after.player, {}).get(after.id) != before:
-                return False
-            self._webhooks[after.player][after.id] = after
+            known = self._webhooks.get(player, {})
+            if webhook not in known:
+                return None
+            known[webhook] = changed(known[webhook])
             if at is not None:
-                self.watch_player(after.player, at)
-            return True
+                self.watch_player(player, at)
+            return known[webhook]
 
     def remove(self, player: str, webhook: str) -> bool:
         with self._lock:

@@ -12,8 +12,8 @@ import ssl
 import time
 from collections import Counter
 from collections.abc import Mapping
-from functools import partial
-from ipaddress import IPv4Address, IPv6Address, ip_address
+from functools import lru_cache, partial
+from ipaddress import IPv4Address, ip_address
 from typing import Any, Final, Self
 
 import aiohttp
@@ -102,7 +102,7 @@ class _Connector(aiohttp.TCPConnector):
         connection = await super().connect(*args, **options)
         peer = None if connection.transport is None else connection.transport.get_extra_info("peername")
         if peer is not None:
-            network = _network(ip_address(peer[0].partition("%")[0]))
+            network = _network(peer[0])
             if self._in_flight[network] >= IN_FLIGHT_BY_ADDRESS:
                 connection.release()
                 raise _AddressFull
@@ -116,8 +116,10 @@ class _Connector(aiohttp.TCPConnector):
             del self._in_flight[network]
 
 
-def _network(address: IPv4Address | IPv6Address) -> str:
-    """What counts as one address: a host usually has all of an IPv6 network of 64 bits."""
+@lru_cache(CONNECTIONS)
+def _network(peer: str) -> str:
+    """What counts as the address of a peer: a host usually has all of an IPv6 network of 64 bits."""
+    address = ip_address(peer.partition("%")[0])
     return str(address) if isinstance(address, IPv4Address) else address.exploded[:19]
 
 

@@ -20,6 +20,7 @@ from redis import Redis, RedisCluster
 from events.record import Head, Version
 from events.redis_log import send
 from events.redis_replies import field_dict
+from service.adapters.rating_cache import CHANNEL, Changed, RatingCache, encode
 from service.repository.ratings import (
     Board,
     Folded,
@@ -56,7 +57,8 @@ if (redis.call('GET', KEYS[1]) or '') ~= ARGV[1] then
   return 0
 end
 redis.call('SET', KEYS[1], ARGV[2])
-local at = 3
+redis.call('PUBLISH', ARGV[3], ARGV[4])
+local at = 5
 local function rows(size)
   local first, count = at + 1, tonumber(ARGV[at])
   at = first + count * size
@@ -85,9 +87,9 @@ for i in rows(2) do
 end
 return 1
 """
-"""KEYS position, standings, met, past, then the leaderboards; ARGV the position before and after, then rows of five kinds, each kind
-after the number of its rows: player and standing; pair and number; past match; the number of a leaderboard's key and the member
-to remove from it; the same for a member to add."""
+"""KEYS position, standings, met, past, then the leaderboards; ARGV the position before and after, the channel and the announcement,
+then rows of five kinds, each kind after the number of its rows: player and standing; pair and number; past match; the number of a
+leaderboard's key and the member to remove from it; the same for a member to add."""
 _LEADERS: Final = """
 local page = redis.call('ZREVRANGEBYLEX', KEYS[1], ARGV[1], '-', 'LIMIT', 0, ARGV[2])
 if #page == 0 then
@@ -105,7 +107,6 @@ return { ahead, better, page, redis.call('HMGET', KEYS[2], unpack(players)) }
 """KEYS a leaderboard, standings; ARGV the upper end of the page, and its length. `;` comes after `:`, so that equal ratings do not
 count as better ones."""
 
-_encode = msgspec.json.Encoder().encode
 _standing = msgspec.json.Decoder(Standing).decode
 _past = msgspec.json.Decoder(PastMatch).decode
 
@@ -115,6 +116,7 @@ class RedisRatings:
 
     def __init__(self, client: Redis | RedisCluster) -> None:
         self._client = client
+        self.cache = RatingCache()
 
     def known(self, game: str, players: Sequence[str], pairs: Sequence[Pair]) -> Known:
         keys = [_key(game, name) for name in ("position", "standings", "met")]
@@ -133,28 +135,40 @@ class RedisRatings:
         removed = [row for player, one in before.standings.items() if player in changed for row in _places(player, one)]
         added = [row for player, one in changed.items() for row in _places(player, one)]
         kinds: Sequence[Sequence[Sequence[Any]]] = (
-            [(player, _encode(one)) for player, one in changed.items()],
+            [(player, encode(one)) for player, one in changed.items()],
             list(folded.met.items()),
-            [(f"{player}:{_digits(past.version)}:".encode() + _encode(past),) for player, past in folded.past.items()],
+            [(f"{player}:{_digits(past.version)}:".encode() + encode(past),) for player, past in folded.past.items()],
             removed,
             added,
         )
         rows = [part for rows in kinds for part in (len(rows), *(value for row in rows for value in row))]
         position = "" if before.head is None else _position(before.head)
-        (done,) = send(self._client, ("EVAL", _FOLD, len(keys), *keys, position, _position(folded.head), *rows))
+        announcement = encode(Changed(game, tuple(changed)))
+        arguments = (position, _position(folded.head), CHANNEL, announcement, *rows)
+        (done,) = send(self._client, ("EVAL", _FOLD, len(keys), *keys, *arguments))
+        self.cache.receive(announcement)
         return bool(done)
 
     def clear(self, game: str) -> None:
-        send(
-            self._client, ("UNLINK", *(_key(game, name) for name in ("position", "standings", "met", "past", *BOARDS)))
-        )
+        announcement = encode(Changed(game))
+        keys = (_key(game, name) for name in ("position", "standings", "met", "past", *BOARDS))
+        send(self._client, ("UNLINK", *keys), ("PUBLISH", CHANNEL, announcement))
+        self.cache.receive(announcement)
 
     def standings(self, game: str, players: Sequence[str]) -> Standings:
-        if not players:
-            return {}
-        stored: list[bytes | None]
-        (stored,) = send(self._client, ("HMGET", _key(game, "standings"), *players))
-        return {player: _standing(one) for player, one in zip(players, stored, strict=True) if one is not None}
+        seen_changes = self.cache.standings.changes
+        found = self.cache.standings.find((game, player) for player in players)
+        missing = [player for player in players if (game, player) not in found]
+        if missing:
+            stored: list[bytes | None]
+            (stored,) = send(self._client, ("HMGET", _key(game, "standings"), *missing))
+            read = {
+                (game, player): None if one is None else _standing(one)
+                for player, one in zip(missing, stored, strict=True)
+            }
+            self.cache.standings.keep(read, seen_changes)
+            found |= read
+        return {player: standing for (_, player), standing in found.items() if standing is not None}
 
     def rank(self, game: str, standing: Standing) -> int:
         better: int

@@ -53,7 +53,7 @@ end
 return 1
 """
 )
-"""ARGV the id of the webhook, itself before and after, and the time at which news are due ('' for no change). Returns whether it was replaced."""
+"""ARGV the id of the webhook, itself as it is stored and as it becomes, and the time at which news are due ('' for no change). Returns whether it was replaced."""
 REMOVE: Final = (
     _COMMON
     + """

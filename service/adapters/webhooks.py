@@ -4,7 +4,7 @@ The keys of a player have the hash tag of the partition of `news_of(player)`, wh
 change in the same script.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -52,9 +52,19 @@ class RedisWebhooks:
         }
         return answers[self._run(scripts.ADD, webhook.player, webhook.id, _encode(webhook), limit, webhook.created_at)]
 
-    def replace(self, before: Webhook, after: Webhook, at: int | None = None) -> bool:
+    def change(
+        self, player: str, webhook: str, changed: Callable[[Webhook], Webhook], at: int | None = None
+    ) -> Webhook | None:
         due = "" if at is None else at
-        return bool(self._run(scripts.REPLACE, after.player, after.id, _encode(before), _encode(after), due))
+        while True:
+            before: bytes | None
+            (before,) = send(self._client, ("HGET", _keys(player)[0], webhook))
+            if before is None:
+                return None
+            after = changed(_webhook(before))
+            # `before` as it is stored: a record of another release may be encoded in another way.
+            if self._run(scripts.REPLACE, player, webhook, before, _encode(after), due):
+                return after
 
     def remove(self, player: str, webhook: str) -> bool:
         return bool(self._run(scripts.REMOVE, player, webhook))

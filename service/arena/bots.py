@@ -5,12 +5,13 @@ and `service.arena.called`.
 """
 
 import signal
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any, Final
 
 from service.arena.called import Called
-from service.arena.entries import Address, entry_of, version_of_game
+from service.arena.deals import CalledAt
+from service.arena.entries import entry_of, version_of_game
 from service.arena.hosted import Hosted
 from service.arena.lines import described
 from service.arena.play import Failed
@@ -18,6 +19,7 @@ from service.games.bots import bots_of
 from service.games.protocol import AnyGame, Bot, Task
 from service.match.randomness import Draws
 
+NONE_CALLED: Final[Mapping[str, CalledAt]] = {}
 _TICKS: Final = 2
 """Timer ticks per limit: all ticks of a process that was stopped arrive as one, so one tick alone proves nothing."""
 
@@ -28,30 +30,33 @@ def seated(
     limit_s: float,
     log: str | None,
     version: str | None = None,
-    secret: bytes = b"",
+    called: Mapping[str, CalledAt] = NONE_CALLED,
 ) -> "BuiltIn | Hosted | Called":
     """The bot with a name. A bot with a process of its own is started at once; `log` is a file for what it prints.
 
     version: the one that this process must have, now and whenever it is started again; any if this is None.
-    secret: signs calls of bots that are called.
+    called: the bots that are called, by their names.
 
     Raises:
         BadEntry: the name is not usable.
         CannotStart: a hosted bot could not be started.
         Changed: it has another version.
     """
-    entry = entry_of(name)
-    if entry is None:
+    if name in called:
+        return Called(game, name, called[name], limit_s)
+    if entry_of(name) is None:
         return BuiltIn(bots_of(game)[name], limit_s)
-    if isinstance(entry, Address):
-        return Called(game, entry.url, limit_s, secret)
     player = Hosted(game, name, limit_s, log, version)
     player.start()
     return player
 
 
 def versions(
-    game: AnyGame, names: Sequence[str], limit_s: float, log: str | None, secret: bytes = b""
+    game: AnyGame,
+    names: Sequence[str],
+    limit_s: float,
+    log: str | None,
+    called: Mapping[str, CalledAt] = NONE_CALLED,
 ) -> tuple[str, ...]:
     """The version of each bot; it is empty for a bot that is called, because a URL says nothing about it.
 
@@ -62,15 +67,10 @@ def versions(
     """
     found: dict[str, str] = {}
     for name in names:
-        entry = entry_of(name)
-        if entry is None:
+        if name not in called and entry_of(name) is None:
             found[name] = version_of_game(game)
         elif name not in found:
-            player = (
-                Called(game, entry.url, limit_s, secret)
-                if isinstance(entry, Address)
-                else Hosted(game, name, limit_s, log)
-            )
+            player = Called(game, name, called[name], limit_s) if name in called else Hosted(game, name, limit_s, log)
             try:
                 player.start()
             finally:

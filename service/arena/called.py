@@ -3,48 +3,49 @@
 import asyncio
 import hashlib
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Final, Union
 
 import msgspec
 
 from service.adapters.clock import wall_clock
+from service.arena.deals import CalledAt
 from service.arena.hosted import CannotStart, one_line
 from service.arena.play import Failed, FailureKind
 from service.arena.record import Record
 from service.games.protocol import AnyGame, Task
 from service.games.visibility import Seat
 from service.match.task import Task as HostedTask
-from service.repository.bot_answers import MAX_ANSWER_BYTES, MAX_SENDS, action_of, may_pass
+from service.repository.bot_answers import MAX_ANSWER_BYTES, MAX_SENDS, NO_ANSWER, action_of, may_pass
 from service.repository.outgoing import Answered, Failure, Full, Sent
 from service.repository.signing import signed
 
-_FAILURES: Final[dict[Failure, tuple[FailureKind, str]]] = {
-    "address-forbidden": ("crash", "its host does not resolve, or to an address that is not public"),
-    "unreachable": ("crash", "no connection, or it broke before the answer was complete"),
-    "tls": ("crash", "it has no valid certificate"),
-    "timeout": ("timeout", ""),
-    "too-large": ("nonsense", f"its answer has more than {MAX_ANSWER_BYTES} bytes"),
-    "malformed": ("nonsense", "its answer is not HTTP"),
+_KINDS: Final[Mapping[Failure, FailureKind]] = {
+    "address-forbidden": "crash",
+    "unreachable": "crash",
+    "tls": "crash",
+    "timeout": "timeout",
+    "too-large": "nonsense",
+    "malformed": "nonsense",
 }
 
 
 class Called:
     """A bot at a URL: https, or http on this machine. Its event loop runs only during a call.
 
-    secret: signs the calls, as that of a hosted bot.
+    name: what is shown of it; the URL itself may have a key.
     """
 
     version = ""
     """It may change at any time; its URL says nothing about it."""
 
-    def __init__(self, game: AnyGame, url: str, limit_s: float, secret: bytes) -> None:
+    def __init__(self, game: AnyGame, name: str, at: CalledAt, limit_s: float) -> None:
         from service.adapters.outgoing import Client  # noqa: PLC0415  (loads aiohttp, which other contests do not need)
 
         self.game = game
-        self._url = url
+        self._name = name
+        self._at = at
         self._limit_s = limit_s
-        self._secret = secret
         self._action: Any = Union[game.info.actions]  # noqa: UP007  (built at run time)
 
         async def opened() -> Client:
@@ -64,12 +65,12 @@ class Called:
             CannotStart: it gave no usable answer.
         """
         seed = hashlib.sha256(self.game.info.id.encode()).digest()
-        record = Record(self.game, {}, seed, [self._url] * self.game.info.seats[0], 0)
+        record = Record(self.game, {}, seed, [self._name] * self.game.info.seats[0], 0)
         try:
             self.action(record.first_task(wall_clock(), round(1000 * self._limit_s)))
         except Failed as failed:
             raise CannotStart(
-                f"{self._url} does not play: {failed.detail.rstrip('.')}. `moonstone bot check` says more about it."
+                f"{self._name} does not play: {failed.detail.rstrip('.')}. `moonstone bot check` says more about it."
             ) from None
 
     def action(self, task: HostedTask) -> Any:
@@ -80,12 +81,14 @@ class Called:
         """
         result = self._runner.run(self._call(task.task, msgspec.json.encode(task)))
         if not isinstance(result, Answered):
-            kind, detail = _FAILURES[result.code]
-            raise Failed(kind, detail or f"no answer within {1000 * self._limit_s:g} ms")
+            too_long = f"no answer within {1000 * self._limit_s:g} ms"
+            raise Failed(_KINDS[result.code], too_long if result.code == "timeout" else NO_ANSWER[result.code])
         if result.status == 204:
             if task.decision.on_timeout is not None:
                 raise Failed("nonsense", "it answered 204, to act over the API, but the arena has no API")
             return None
+        if result.status in {401, 403}:
+            raise Failed("nonsense", f"it answered with status {result.status}, as if it had another secret")
         if result.status != 200:
             raise Failed("crash" if result.status >= 500 else "nonsense", f"it answered with status {result.status}")
         action = action_of(result.body)
@@ -101,9 +104,9 @@ class Called:
         until = time.monotonic() + self._limit_s
         sends = 0
         while True:
-            headers = signed([self._secret], task_id, wall_clock() // 1000, body)
+            headers = signed([self._at.secret], task_id, wall_clock() // 1000, body)
             result = await self._client.post(
-                self._url,
+                self._at.url,
                 body,
                 headers,
                 timeout_s=max(0.0, until - time.monotonic()),

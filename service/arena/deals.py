@@ -90,16 +90,24 @@ class Broken(msgspec.Struct, frozen=True, tag="broken"):
 Report: TypeAlias = Deal | Broken
 
 
+class CalledAt(msgspec.Struct, frozen=True):
+    """Where a bot is called, and the secret that signs the calls."""
+
+    url: str
+    secret: bytes
+
+
 class JobOrder(msgspec.Struct, frozen=True):
     """The first line to a job; the numbers of deals follow. `export` is a folder for match files, `bot_log` a file.
 
-    Paths are bytes, because they need not be UTF-8. `secret` signs calls of bots; it is in no file and in no argument.
+    Paths are bytes, because they need not be UTF-8. `called` has the bots that are called, by their names in the contest. A name
+    has no query of a URL. So neither secrets nor keys in a query are in a file, in an argument or in an error.
     """
 
     contest: Contest
     export: bytes | None = None
     bot_log: bytes | None = None
-    secret: bytes = b""
+    called: Mapping[str, CalledAt] = {}
 
 
 def result(played: Played, seated: Sequence[int]) -> MatchResult:

@@ -12,7 +12,8 @@ import re
 import shlex
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import count
 from pathlib import Path
 from typing import Final, NamedTuple, TypeAlias
 
@@ -58,9 +59,11 @@ def entry_of(name: str) -> Hosted | Address | None:
     Raises:
         BadEntry: it is a URL that may not be called, or a command whose quotes do not fit or whose program is not there.
     """
-    if _URL.match(name):
+    if is_url(name):
         if fault := url_fault(name, loopback=True):
-            raise BadEntry(f"{name}: the URL {fault}. A bot on this machine may have http://127.0.0.1:8000/.")
+            raise BadEntry(
+                f"{shown_url(name)}: the URL {fault}. A bot on this machine may have http://127.0.0.1:8000/."
+            )
         return Address(name)
     if match := _FUNCTION.fullmatch(name):
         folder = match["folder"]
@@ -76,6 +79,27 @@ def entry_of(name: str) -> Hosted | Address | None:
     if not words or shutil.which(words[0]) is None:
         raise BadEntry(f"{name}: there is no program {words[0] if words else ''!r} that can be started.")
     return Command(words)
+
+
+def is_url(name: str) -> bool:
+    """Whether a name is meant as the URL of a bot that is called."""
+    return _URL.match(name) is not None
+
+
+def shown_url(url: str) -> str:
+    """A URL as it may be shown and stored: without its query, a fragment or a user name, because they may hold a key."""
+    url = re.sub(r"(?<=//)[^/?#]*@", "…@", url, count=1)
+    return re.sub(r"[?#].+", "?…", url, count=1, flags=re.DOTALL)
+
+
+def shown_names(names: Sequence[str]) -> Mapping[str, str]:
+    """What is shown and stored of each name: of a URL the part that holds no key. Different names stay different."""
+    shown: dict[str, str] = {}
+    for name in dict.fromkeys(names):
+        kept = shown_url(name) if is_url(name) else name
+        numbered = (kept if number == 1 else f"{kept}{number}" for number in count(1))
+        shown[name] = next(one for one in numbered if one not in shown.values())
+    return shown
 
 
 def process_words(hosted: Hosted) -> Sequence[str]:
@@ -108,7 +132,7 @@ def same_bots(names: Sequence[str], versions: Sequence[str]) -> Sequence[tuple[s
     found: list[tuple[str, str]] = []
     first: dict[tuple[str, ...], str] = {}
     for name, version in zip(names, versions, strict=True):
-        known = entry_of(name)
+        known = None if is_url(name) else entry_of(name)
         if known is None or isinstance(known, Address):
             continue
         words = (known.function,) if isinstance(known, Function) else known.words

@@ -46,7 +46,7 @@ def main() -> None:
         try:
             game, limit_s = GAMES[order.contest.game], order.contest.limit_ms / 1000
             for name, version in zip_longest(order.contest.bots, order.contest.versions):
-                bots.append(seated(game, name, limit_s, log, version, order.secret))
+                bots.append(seated(game, name, limit_s, log, version, order.called))
             _play_all(order.contest, bots, export, report)
         except (CannotStart, Changed) as error:
             report(Broken(str(error)))

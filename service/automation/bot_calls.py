@@ -6,7 +6,7 @@ Everything may be done twice: a task keeps its id, and its id is the key of the 
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final
+from typing import Final, Literal, TypeAlias
 
 import msgspec
 from msgspec.structs import replace
@@ -58,8 +58,12 @@ class Plan(msgspec.Struct, frozen=True):
     again_at: int | None
 
 
+Settled: TypeAlias = Literal["acted", "again", "other"]
+"""Whether the bot's action was appended. `again`: the bot has another address or secret by now, and is to be called again."""
+
+
 class KnownBots:
-    """Bots as this process has read them last: a change of their settings takes effect within `KNOWN_S`."""
+    """Bots as this process has read them last, at most `KNOWN_S` ago."""
 
     def __init__(self) -> None:
         self._known: OrderedDict[str, tuple[float, Bot]] = OrderedDict()
@@ -74,6 +78,14 @@ class KnownBots:
             while len(self._known) > MAX_KNOWN:
                 self._known.popitem(last=False)
         return known
+
+    def is_changed(self, ports: Ports, bot: Bot) -> bool:
+        """Whether a bot has another address or secret than `bot`, as it was read before."""
+        newest = ports.bots.find((bot.id,)).get(bot.id)
+        if newest is None:
+            return False
+        self._known[bot.id] = time.monotonic() + KNOWN_S, newest
+        return (newest.url, newest.key) != (bot.url, bot.key)
 
 
 def plan(ports: Ports, match_id: MatchId, known: KnownBots, has_room: Callable[[Bot], bool]) -> Plan:
@@ -138,10 +150,10 @@ def is_worth_another_try(ports: Ports, call: Call, result: Sent) -> bool:
     return may_pass(result) and has_time and ports.bot_tasks.find(call.bot.id, call.record.task) is not None
 
 
-def settle(ports: Ports, call: Call, result: Sent, sends: int) -> bool:
+def settle(ports: Ports, call: Call, result: Sent, sends: int, known: KnownBots) -> Settled:
     """Do what follows from the answer to a call that was sent `sends` times, and remember how it ended.
 
-    Returns whether the bot's action was appended.
+    A call that failed because its owner has just moved the bot, or given it another secret, has not ended.
     """
     failpoints.point("call-answered")
     record = replace(call.record, attempts=sends)
@@ -149,17 +161,20 @@ def settle(ports: Ports, call: Call, result: Sent, sends: int) -> bool:
         record = replace(record, status=result.status)
     outcome, fault = _applied(ports, call, result)
     failpoints.point("answer-applied")
+    if outcome == "failed" and known.is_changed(ports, call.bot):
+        give_up(ports, call)
+        return "again"
     if outcome == "failed":
         fail(ports, call.match.id, call.decision)
         failpoints.point("fallback-applied")
     now = ports.now()
     has_answer = outcome in {"accepted", "declined"}
     ended = replace(
-        record, outcome=outcome, fault=fault, ended_at=now, ms=now - record.asked_at if has_answer else None
+        record, outcome=outcome, fault=fault, ended_at=now, ms=max(0, now - record.asked_at) if has_answer else None
     )
     ports.bot_tasks.end(call.bot.id, ended)
     metrics.BOT_CALLS.labels(outcome).inc()
-    return outcome == "accepted"
+    return "acted" if outcome == "accepted" else "other"
 
 
 def _applied(ports: Ports, call: Call, result: Sent) -> tuple[Outcome, str | None]:

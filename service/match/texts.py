@@ -4,6 +4,7 @@ The input is already redacted for the viewer, so a text cannot contain anything 
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from importlib.resources import files
 from typing import Any, Final
 
@@ -21,6 +22,9 @@ LANGUAGES: Final = tuple(_EVENT_TEXTS)
 
 _SENTENCES: Final = ("effect.", "action.", "step.", "refusal.", "option.", "breakdown.", "picture.")
 """Prefixes of the keys of texts.json whose texts are not names of things."""
+_KEPT_GAMES: Final = 32
+_KEPT_NAMES: Final = 2_048
+"""How many games' texts, in one language each, and how many names of things in each of them are kept in memory."""
 
 
 def with_text(game: AnyGame, language: str, event: SeenEvent) -> SeenEvent:
@@ -29,7 +33,7 @@ def with_text(game: AnyGame, language: str, event: SeenEvent) -> SeenEvent:
     An `action` has only the sentences of its effects; without effects, its text describes the action.
     """
     data = msgspec.json.decode(event.data)
-    texts = _Texts(language, game.texts[language])
+    texts = _texts(game, language)
     sentences = [texts.effect(effect) for effect in data.get("effects", ())]
     if event.type != "action":
         sentences.insert(0, texts.event(event.type, data, event.by))
@@ -45,13 +49,13 @@ def decisions_with_text(game: AnyGame, language: str, decisions: Iterable[SeenDe
 
 def effect_texts(game: AnyGame, language: str, effects: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
     """The text of each effect. The effects are already redacted for the viewer."""
-    texts = _Texts(language, game.texts[language])
+    texts = _texts(game, language)
     return tuple(texts.effect(effect) for effect in effects)
 
 
 def action_texts(game: AnyGame, language: str, actions: Iterable[Any]) -> tuple[str, ...]:
     """The text of each action in a seat's legal list. All texts are different."""
-    texts = _Texts(language, game.texts[language])
+    texts = _texts(game, language)
     return tuple(texts.action(msgspec.to_builtins(action)) for action in actions)
 
 
@@ -60,9 +64,7 @@ def refusal_texts(
 ) -> Mapping[str, str]:
     """Why the rules refuse an action, by language. Names the actions `legal`; `others` is how many more are legal."""
     return {
-        language: " ".join(
-            (_Texts(language, game.texts[language]).refusal(refusal), *_allowed(game, language, legal, others))
-        )
+        language: " ".join((_texts(game, language).refusal(refusal), *_allowed(game, language, legal, others)))
         for language in LANGUAGES
     }
 
@@ -75,6 +77,11 @@ def _allowed(game: AnyGame, language: str, legal: Sequence[Any], others: int) ->
         yield own["legal"].format(actions="; ".join([*actions, *rest]))
 
 
+@lru_cache(_KEPT_GAMES)
+def _texts(game: AnyGame, language: str) -> "_Texts":
+    return _Texts(language, game.texts[language])
+
+
 class _Texts:
     """The texts of one game in one language."""
 
@@ -84,6 +91,7 @@ class _Texts:
         self._names = {
             key.partition(".")[2]: text for key, text in texts.items() if "." in key and not key.startswith(_SENTENCES)
         }
+        self._name = lru_cache(_KEPT_NAMES)(self._named)
 
     def event(self, kind: str, data: Mapping[str, Any], by: str) -> str:
         """The sentence for an event type. Some types have several, by reason, or by `kind`, or by author (seat, worker)."""
@@ -124,7 +132,7 @@ class _Texts:
                 )
         return str(value)
 
-    def _name(self, field: str, value: str) -> str:
+    def _named(self, field: str, value: str) -> str:
         """The name of a thing. One of several equal things, such as K07-2, has their common name, followed by its id."""
         kind = None if (found := self._called(field, value)) else self._kind(field, value)
         return found or (f"{kind} ({value})" if kind else value)

@@ -14,7 +14,7 @@ import sys
 import threading
 import time
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import cache, lru_cache
 from types import TracebackType
 from typing import Final, TextIO
 
@@ -65,6 +65,14 @@ def masked(text: str) -> str:
     return text
 
 
+@cache
+def _pid() -> int:
+    """Cached, because a system call takes as long as the rest of a record."""
+    return os.getpid()
+
+
+os.register_at_fork(after_in_child=_pid.cache_clear)
+
 _BLANK: Final = logging.makeLogRecord({}).__dict__
 
 
@@ -81,7 +89,7 @@ class Line(logging.LogRecord):
             msg=message,
             created=now,
             msecs=now % 1 * 1000,
-            process=os.getpid(),
+            process=_pid(),
             fields=fields,
         )
 

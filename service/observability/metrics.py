@@ -7,7 +7,7 @@ Each process of a machine writes to its own file in a common folder. The process
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest, values
@@ -22,16 +22,14 @@ _LATE: Final = (0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 15.0, 60.0, 300.0)
 """The buckets of histograms, in seconds."""
 
 
+@cache
 def _name() -> str:
-    return _name_of(os.getpid())
+    """Cached, because it is called at every count."""
+    return os.environ.get(PROCESS) or str(os.getpid())
 
 
-@lru_cache(maxsize=1)
-def _name_of(pid: int) -> str:
-    """Cached, because it is called at every count. The process id is the key, so that a fork gets a new value."""
-    return os.environ.get(PROCESS) or str(pid)
-
-
+if hasattr(os, "register_at_fork"):  # elsewhere than on Unix, no process forks
+    os.register_at_fork(after_in_child=_name.cache_clear)
 if FOLDER in os.environ:
     values.ValueClass = values.MultiProcessValue(_name)  # type: ignore[no-untyped-call]  # as its docs say
 

@@ -4,7 +4,7 @@ import os
 import shlex
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Final
@@ -17,8 +17,8 @@ from rich.live import Live
 
 from service.arena import export as export_folder
 from service.arena.bots import versions
-from service.arena.deals import Contest, Deal, JobOrder
-from service.arena.entries import Address, BadEntry, entry_of, same_bots
+from service.arena.deals import CalledAt, Contest, Deal, JobOrder
+from service.arena.entries import BadEntry, entry_of, is_url, same_bots, shown_names, shown_url
 from service.arena.hosted import CannotStart
 from service.arena.jobs import JobFailed, deals
 from service.arena.journal import Journal, NotContinued, contest_of
@@ -33,7 +33,7 @@ from service.match.events import LONGEST_LIMIT_MS
 from service.match.new_match import NewMatch, checked_options
 from service.match.randomness import new_seed
 from service.ops.arguments import LocalCommand, advice, options_of, seed_of
-from service.ops.signing_secret import SECRET_FILE, read_secret
+from service.ops.signing_secret import read_secret
 
 REFRESH_S: Final = 0.25
 
@@ -60,7 +60,14 @@ REFRESH_S: Final = 0.25
 @click.option(
     "--plot", "plot_file", type=click.Path(dir_okay=False), metavar="FILE.svg", help="Where to draw the scores."
 )
-@SECRET_FILE
+@click.option(
+    "--secret-file",
+    "secret_files",
+    multiple=True,
+    metavar="[URL=]FILE",
+    help="The file with the secret that signs calls (whsec_…), which the bot has too; with URL=, only those of that bot. May be "
+    "repeated.  [default: secret]",
+)
 @click.option("--bot-log", type=click.Path(dir_okay=False), metavar="FILE", help="Where bots print to.")
 def arena(
     game: str,
@@ -76,7 +83,7 @@ def arena(
     json_file: str | None,
     plot_file: str | None,
     bot_log: str | None,
-    secret_file: Path,
+    secret_files: tuple[str, ...],
 ) -> None:
     """Measure whether one bot is stronger than another.
 
@@ -88,12 +95,12 @@ def arena(
     if matches is None and test is None:
         raise click.UsageError("Say how long to play: --matches N, or --sprt ELO0,ELO1.")
     _check_files(resume, json_file, plot_file, bot_log)
-    contest = _contest(game, bots, options, seed, limit_ms, resume)
+    contest, urls = _contest(game, bots, options, seed, limit_ms, resume)
     if test is not None and len(contest.contestants) != 2:
         raise click.UsageError("--sprt compares two bots.")
     limit = None if matches is None else -(-matches // len(contest.bots))
-    secret = _secret(contest, secret_file)
-    contest = _with_versions(contest, bot_log, secret)
+    called = _called(urls, secret_files, limit_ms)
+    contest = _with_versions(contest, bot_log, called)
     if export is not None:
         try:
             export_folder.begin(Path(export), contest)
@@ -103,7 +110,7 @@ def arena(
         if file is not None:
             Path(file).open("ab").close()  # now, and not only after an hour of play
     export_path, log_path = (None if path is None else os.fsencode(Path(path).absolute()) for path in (export, bot_log))
-    order = JobOrder(contest, export_path, log_path, secret)
+    order = JobOrder(contest, export_path, log_path, called)
     standings = Standings(contest, test)
     end: End = "interrupt"
     with ExitStack() as stack:
@@ -198,7 +205,8 @@ def _check_files(resume: str | None, json_file: str | None, plot_file: str | Non
 
 def _contest(
     game: str, bots: str, options: tuple[str, ...], seed: str | None, limit_ms: int, resume: str | None
-) -> Contest:
+) -> tuple[Contest, Mapping[str, str]]:
+    """The contest, and the URLs of the bots that are called by their names in it."""
     if game not in GAMES:
         raise click.UsageError(f"There is no game {game}. There are: {', '.join(sorted(GAMES))}.")
     names = tuple(name.strip() for name in bots.split(","))
@@ -224,25 +232,44 @@ def _contest(
         except NotContinued as error:
             raise click.UsageError(printable(f"--resume: {error}")) from None
         given = None if begun is None else bytes.fromhex(begun.seed)
-    return Contest(game, names, msgspec.to_builtins(known), (given or new_seed()).hex(), limit_ms)
+    shown = shown_names(names)
+    contest = Contest(
+        game, tuple(shown[name] for name in names), msgspec.to_builtins(known), (given or new_seed()).hex(), limit_ms
+    )
+    return contest, {shown[name]: name for name in names if is_url(name)}
 
 
-def _secret(contest: Contest, file: Path) -> bytes:
-    """The secret that signs calls; empty if no bot is called."""
-    if not any(isinstance(entry_of(name), Address) for name in contest.bots):
-        return b""
-    if contest.limit_ms > LONGEST_LIMIT_MS:
+def _called(urls: Mapping[str, str], secret_files: Sequence[str], limit_ms: int) -> Mapping[str, CalledAt]:
+    """Where the bots with URLs are called, and with which secret, by their names in the contest."""
+    if urls and limit_ms > LONGEST_LIMIT_MS:
         raise click.UsageError(
             f"--limit-ms: a bot that is called has at most {LONGEST_LIMIT_MS} ms, as on the service."
         )
-    return read_secret(file)
+    commons: list[str] = []
+    own: dict[str, str] = {}
+    for given in secret_files:
+        url = next((one for one in sorted(urls.values(), key=len, reverse=True) if given.startswith(f"{one}=")), None)
+        if url is not None:
+            own[url] = given.removeprefix(f"{url}=")
+        elif is_url(given):
+            raise click.UsageError(
+                f"--secret-file: {shown_url(given)} begins with the URL of no bot. Write URL=FILE, with a URL as in --bots."
+            )
+        else:
+            commons.append(given)
+    if len(commons) > 1:
+        raise click.UsageError(
+            "--secret-file: give one FILE for all bots, and URL=FILE for each that has another secret."
+        )
+    common = commons[0] if commons else "secret"
+    return {name: CalledAt(url, read_secret(Path(own.get(url, common)))) for name, url in urls.items()}
 
 
-def _with_versions(contest: Contest, bot_log: str | None, secret: bytes) -> Contest:
+def _with_versions(contest: Contest, bot_log: str | None, called: Mapping[str, CalledAt]) -> Contest:
     """The contest with the version of each bot. Warns of two names that are the same bot."""
     log = None if bot_log is None else str(Path(bot_log).absolute())
     try:
-        found = versions(GAMES[contest.game], contest.bots, contest.limit_ms / 1000, log, secret)
+        found = versions(GAMES[contest.game], contest.bots, contest.limit_ms / 1000, log, called)
     except CannotStart as error:
         raise click.ClickException(printable(f"{error}")) from None
     for one, other in same_bots(contest.bots, found):

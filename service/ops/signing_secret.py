@@ -1,20 +1,11 @@
 """The file with the secret that signs calls of a bot, for commands that call bots."""
 
 from pathlib import Path
-from typing import Final
 
 import click
 
 from service.match.characters import printable
 from service.repository.signing import secret_of
-
-SECRET_FILE: Final = click.option(
-    "--secret-file",
-    type=click.Path(dir_okay=False, path_type=Path),
-    default="secret",
-    show_default=True,
-    help="The file with the secret that signs calls (whsec_…), which the bot has too.",
-)
 
 
 def read_secret(file: Path) -> bytes:

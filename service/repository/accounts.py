@@ -40,6 +40,11 @@ class Token(msgspec.Struct, frozen=True):
         """Whether it is like a token of the releases that knew neither scopes nor expiry."""
         return self.expires_at is None and set(SCOPES) <= set(self.scopes)
 
+    @property
+    def lifetime_ms(self) -> int | None:
+        """How long the token is valid from its creation; None if it does not expire."""
+        return None if self.expires_at is None else self.expires_at - (self.created_at or 0)
+
     def has_expired(self, now: int) -> bool:
         return self.expires_at is not None and self.expires_at <= now
 
@@ -52,7 +57,8 @@ class Session(msgspec.Struct, frozen=True):
     expires_at: int | None = None
 
 
-Added: TypeAlias = Literal["added", "full", "erased"]
+Added: TypeAlias = Literal["added", "known", "removed", "full", "erased"]
+"""`known`: the token is there. `removed`: it was revoked, or found to be expired, within the last day."""
 
 
 def digest_of(secret: str) -> str:
@@ -91,8 +97,14 @@ class Accounts(Protocol):
         """The listed tokens of a player, also those that have expired."""
         ...
 
-    def add_token(self, player: str, token_digest: str, token: Token, limit: int, now: int) -> Added:
-        """Add a token unless the player has `limit` of them, and remove those that have expired."""
+    def add_token(
+        self, player: str, token_digest: str, token: Token, limit: int, now: int, earlier: str | None = None
+    ) -> Added:
+        """Add a token unless the player has `limit` of them, and remove those that have expired.
+
+        `earlier`: the digest that the token may have got from an earlier request. If there is, or was, a token with it, the answer
+        is about that one.
+        """
         ...
 
     def revoke(self, player: str, by_digest: str, token_digest: str) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from service.repository.outgoing import Answered, Sent
+from service.repository.outgoing import Answered, Failure, Sent
 from service.repository.strict_json import BadJSON, loads
 
 LONGEST_CALL_MS: Final = 10_000
@@ -11,6 +11,15 @@ LONGEST_CALL_MS: Final = 10_000
 MAX_ANSWER_BYTES: Final = 16 * 1024
 MAX_SENDS: Final = 2
 """How often a process sends a call at most, if the first time failed in a way that may pass."""
+NO_ANSWER: Final[Mapping[Failure, str]] = {
+    "address-forbidden": "its host does not resolve, or to an address that is not public",
+    "unreachable": "no connection, or it broke before the answer was complete",
+    "timeout": "its answer was not complete in time",
+    "tls": "it has no valid certificate for the host of its URL",
+    "too-large": f"its answer has more than {MAX_ANSWER_BYTES} bytes",
+    "malformed": "what it answers is not HTTP",
+}
+"""Why a bot gave no answer, in words for its author."""
 LANGUAGE: Final = "en"
 """The language of the texts of a task in a call."""
 

@@ -6,6 +6,7 @@ resolves to is checked: addresses are judged, never names. `service.adapters.out
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from typing import Final, Literal, Protocol, TypeAlias
 from urllib.parse import urlsplit
@@ -18,6 +19,8 @@ PORTS: Final = frozenset({443, 8443})
 """The ports that may be called. With `loopback`, any port from 1024 too."""
 MAX_REQUEST_BYTES: Final = 256 * 1024
 """Maximum size of the body of a request."""
+_KEPT_URLS: Final = 1_024
+"""For how many URLs the verdict is kept, since each call of a bot judges its URL again."""
 
 Failure: TypeAlias = Literal["address-forbidden", "unreachable", "timeout", "tls", "too-large", "malformed"]
 """Why there is no answer.
@@ -75,6 +78,7 @@ _UNSAFE: Final = re.compile(r"[\\\"<>^`{|}]")
 """Characters that a URL must percent-encode (RFC 3986, 2). Parsers disagree about the backslash."""
 
 
+@lru_cache(_KEPT_URLS)
 def url_fault(url: str, *, loopback: bool) -> str | None:
     """What is wrong with a URL, as the end of a sentence about it; None if it may be called.
 
@@ -100,7 +104,9 @@ def url_fault(url: str, *, loopback: bool) -> str | None:
     if address is None and not is_local and ("." not in host or host.endswith(".localhost")):
         return "must have a public host name, such as moon.example"
     if not (port in {None, *PORTS} or (is_local and (port or 0) >= 1024)):
-        return f"must have no port, or one of {', '.join(map(str, sorted(PORTS)))}"
+        return (
+            f"must have no port, or one of {', '.join(map(str, sorted(PORTS)))}{', or from 1024' if is_local else ''}"
+        )
     if address is not None and not is_allowed(address, loopback=loopback):
         return "must not name an address that is not public"
     return None

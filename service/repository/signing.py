@@ -5,6 +5,7 @@ A secret is derived from the store's secret, the name of its key and a number, s
 
 import base64
 import binascii
+import hashlib
 import hmac
 from collections.abc import Mapping, Sequence
 from secrets import token_bytes
@@ -18,6 +19,8 @@ from events.record import canonical
 PREFIX: Final = "whsec_"
 OVERLAP_MS: Final = 24 * 3_600_000
 """How long the previous secret stays valid after a renewal."""
+KEPT_RENEWALS: Final = 32
+"""A renewal that is repeated is recognised by its Idempotency-Key until so many later ones."""
 _SECRET_BYTES: Final = range(24, 65)
 """How many bytes a secret has (Standard Webhooks, "Signature scheme")."""
 
@@ -48,14 +51,23 @@ def secret_of(text: str) -> bytes | None:
 
 
 class SigningKey(msgspec.Struct, frozen=True):
-    """The key of one receiver. `name` is unique among all keys, such as `webhook:wh_1`. `renewed_at` is in server milliseconds."""
+    """The key of one receiver. `name` is unique among all keys, such as `webhook:wh_1`. `renewed_at` is in server milliseconds.
+
+    `renewals` has digests of the Idempotency-Keys of the newest renewals, the newest last.
+    """
 
     name: str
     number: int = 1
     renewed_at: int | None = None
+    renewals: tuple[str, ...] = ()
 
-    def renewed(self, now: int) -> "SigningKey":
-        return replace(self, number=self.number + 1, renewed_at=now)
+    def renewed(self, now: int, idempotency_key: str) -> "SigningKey":
+        """The key with its next secret. It stays as it is if one of the newest renewals had the same Idempotency-Key."""
+        digest = hashlib.sha256(idempotency_key.encode()).hexdigest()[:16]
+        if digest in self.renewals:
+            return self
+        renewals = (*self.renewals, digest)[-KEPT_RENEWALS:]
+        return replace(self, number=self.number + 1, renewed_at=now, renewals=renewals)
 
     def secret(self, store_secret: bytes) -> str:
         """The newest secret, in the form that receivers get and the libraries take."""

@@ -4,7 +4,7 @@ News of matches become deliveries, one for each notice and webhook. How far that
 in the same write as the deliveries, so that none is lost and none is made twice.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final, Literal, Protocol, TypeAlias, get_args
 
 import msgspec
@@ -118,8 +118,14 @@ class Webhooks(Protocol):
         """Add a webhook, unless the player has `limit` of them, and make the player's news due."""
         ...
 
-    def replace(self, before: Webhook, after: Webhook, at: int | None = None) -> bool:
-        """Replace a webhook if it is still `before`; returns whether it was. With `at`, the player's news are due then."""
+    def change(
+        self, player: str, webhook: str, changed: Callable[[Webhook], Webhook], at: int | None = None
+    ) -> Webhook | None:
+        """Replace a webhook by what `changed` makes of it, and return that; None if the player has no such webhook.
+
+        No concurrent change is lost: `changed` is called again if the webhook was replaced meanwhile. With `at`, the player's news
+        are due then.
+        """
         ...
 
     def remove(self, player: str, webhook: str) -> bool:

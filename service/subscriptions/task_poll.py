@@ -1,12 +1,17 @@
-"""The tasks of a player: its open decisions in all of its matches, for a bot that pulls them."""
+"""The tasks of a player: the decisions that it can take now in all of its matches, for a bot that pulls them.
+
+A decision that opens later, as in a countdown, is no task yet, because no action is legal until then.
+"""
 
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from math import inf
 from typing import Final
 
 from events.record import MatchId
+from service.games.visibility import Seat
 from service.match.model import Match
-from service.match.redaction import own_decisions
+from service.match.redaction import SeenDecision, own_decisions
 from service.match.task import Task, task, task_id
 from service.repository.ports import Ports, news_of
 from service.subscriptions.streams import HANG_UP_CHECK_S, Streams
@@ -20,7 +25,7 @@ _NEVER: Final = 2**53
 
 def open_tasks(ports: Ports, player: str, language: str, seen: Collection[str] = ()) -> tuple[Task, ...]:
     """The tasks of a player, those with the earliest deadline first, except those whose ids are in `seen`."""
-    return _tasks(_matches(ports, player), player, language, seen)
+    return _tasks(_matches(ports, player), player, language, seen, ports.now())
 
 
 def wait_for_tasks(
@@ -44,12 +49,13 @@ def wait_for_tasks(
             matches = _matches(ports, player)
             known, followed = set(followed), [match.id for match in matches]
             if known == set(followed):
-                found = _tasks(matches, player, language, seen)
+                now = ports.now()
+                found = _tasks(matches, player, language, seen, now)
                 left = until - time.monotonic()
                 if found or left <= 0 or streams.stopping or hung_up():
                     return found
-                # A wake-up may be lost, so the log is also read without one.
-                waiter.wait(min(left, HANG_UP_CHECK_S))
+                # A wake-up may be lost, so the log is also read without one. There is none when a decision opens.
+                waiter.wait(min(left, HANG_UP_CHECK_S, _until_next_opening_s(matches, player, now)))
             waiter.take()
 
 
@@ -59,15 +65,25 @@ def _matches(ports: Ports, player: str) -> Sequence[Match]:
     return [match for match in found.values() if isinstance(match, Match)]
 
 
-def _tasks(matches: Sequence[Match], player: str, language: str, seen: Collection[str]) -> tuple[Task, ...]:
+def _tasks(matches: Sequence[Match], player: str, language: str, seen: Collection[str], now: int) -> tuple[Task, ...]:
     waiting = []
-    for match in matches:
-        seat = match.seat_of(player)
-        # Only what the seat may see, since the order of the tasks shows it.
-        decisions = () if seat is None else own_decisions(match, seat)
-        if seat is not None and decisions and task_id(match, decisions[0]) not in seen:
-            deadline = decisions[0].deadline
-            waiting.append((_NEVER if deadline is None else deadline, match.id, match, seat))
+    for match, seat, decision in _first_decisions(matches, player):
+        if decision.opens_at <= now and task_id(match, decision) not in seen:
+            waiting.append((_NEVER if decision.deadline is None else decision.deadline, match.id, match, seat))
     waiting.sort(key=lambda one: one[:2])
     found = (task(match, seat, language) for _, _, match, seat in waiting)
     return tuple([made for made in found if made is not None][:MAX_TASKS])
+
+
+def _until_next_opening_s(matches: Sequence[Match], player: str, now: int) -> float:
+    """Seconds until the next decision opens; infinite if none does."""
+    opening = (decision.opens_at for _, _, decision in _first_decisions(matches, player))
+    return min(((at - now) / 1000 for at in opening if at > now), default=inf)
+
+
+def _first_decisions(matches: Sequence[Match], player: str) -> Iterator[tuple[Match, Seat, SeenDecision]]:
+    """The first open decision of the player's seat in each match; only what the seat may see, since the order of tasks shows it."""
+    for match in matches:
+        seat = match.seat_of(player)
+        if seat is not None and (decisions := own_decisions(match, seat)):
+            yield match, seat, decisions[0]

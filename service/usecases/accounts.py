@@ -1,5 +1,6 @@
 """Players, their tokens and their tickets. Each secret is shown once; the service stores only its SHA-256."""
 
+import hmac
 import re
 import secrets
 import zlib
@@ -8,9 +9,11 @@ from typing import Final
 
 import msgspec
 
+from events.record import canonical
 from service.errors import Refused
 from service.repository.accounts import HOUR_MS, SCOPES, Player, Session, Token, digest_of
 from service.repository.ports import Ports
+from service.usecases.created_ids import deleted, reused
 
 PREFIX: Final = "moon_"
 """Helps people and secret scanners to recognise a leaked token."""
@@ -23,6 +26,7 @@ LONGEST_LABEL: Final = 64
 SHORTEST_S: Final = 60
 LONGEST_S: Final = 31_536_000
 """How long a token that expires is valid, in seconds: a minute to a year."""
+DAY_MS: Final = 24 * HOUR_MS
 _ALPHABET: Final = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _SECRET_LENGTH: Final = 43
 _CHECK_LENGTH: Final = 6
@@ -117,23 +121,57 @@ def invalid_token() -> Refused:
 
 
 def add_token(
-    ports: Ports, player: Player, *, label: str = "", scopes: Sequence[str] = SCOPES, seconds: int | None = None
+    ports: Ports,
+    player: Player,
+    *,
+    label: str = "",
+    scopes: Sequence[str] = SCOPES,
+    seconds: int | None = None,
+    key: str | None = None,
 ) -> tuple[str, TokenView]:
     """Add a token for a player; `seconds` is how long it is valid, without end if it is None. Returns its secret once.
 
+    For a day, the same `key` and request give the same token again; without a key it is a new one.
+
     Raises:
-        Refused: `too-many-tokens`; `token-invalid` if the account was erased meanwhile.
+        Refused: `too-many-tokens`; `idempotency-key-reused`; `token-invalid` if the account was erased meanwhile.
     """
-    now, secret = ports.now(), new_token()
+    now, key = ports.now(), key or secrets.token_hex(16)
     expires_at = None if seconds is None else now + 1000 * seconds
     token = Token(label, tuple(scope for scope in SCOPES if scope in scopes), now, expires_at)
-    digest = digest_of(secret)
-    added = ports.accounts.add_token(player.id, digest, token, MAX_TOKENS, now)
-    if added == "erased":
-        raise invalid_token()
-    if added == "full":
-        raise Refused("too-many-tokens", f"You have {MAX_TOKENS} tokens; revoke one first.")
-    return secret, _see(digest, token, current=False)
+    # It depends on the day, so that a key which is used again long after a revocation never revives the revoked token.
+    today, yesterday = (_token_of_key(ports, player.id, key, now // DAY_MS - ago) for ago in (0, 1))
+    match ports.accounts.add_token(player.id, digest_of(today), token, MAX_TOKENS, now, digest_of(yesterday)):
+        case "erased":
+            raise invalid_token()
+        case "full":
+            raise Refused("too-many-tokens", f"You have {MAX_TOKENS} tokens; revoke one first.")
+        case "removed":
+            raise deleted()
+        case "known":
+            return _repeated(ports, player.id, (today, yesterday), token)
+        case "added":
+            return today, _see(digest_of(today), token, current=False)
+
+
+def _token_of_key(ports: Ports, player: str, key: str, day: int) -> str:
+    """The token that a request with a key gets on a day (days since 1970). Nothing of it is stored but its digest."""
+    return derived_token(hmac.digest(ports.secret, canonical(["token", player, key, day]), "sha256"))
+
+
+def _repeated(ports: Ports, player: str, found: Sequence[str], wanted: Token) -> tuple[str, TokenView]:
+    """The token that a request with the same key has got before: one of those `found`.
+
+    Raises:
+        Refused: `idempotency-key-reused` if that request was another one, or if the token is not valid any more.
+    """
+    listed = ports.accounts.tokens(player)
+    secret = next((one for one in found if digest_of(one) in listed), None)
+    if secret is None or (known := listed[digest_of(secret)]).has_expired(ports.now()):
+        raise deleted()
+    if (known.label, known.scopes, known.lifetime_ms) != (wanted.label, wanted.scopes, wanted.lifetime_ms):
+        raise reused()
+    return secret, _see(digest_of(secret), known, current=False)
 
 
 def list_tokens(ports: Ports, player: Player, current_digest: str) -> tuple[TokenView, ...]:

@@ -24,7 +24,8 @@ def note_action(ports: Ports, player: str, task: str) -> None:
     record = ports.bot_tasks.find(player, task) if is_hosted(player) else None
     if record is not None:
         now = ports.now()
-        ports.bot_tasks.end(player, replace(record, outcome="accepted", ended_at=now, ms=now - record.asked_at))
+        ms = max(0, now - record.asked_at)
+        ports.bot_tasks.end(player, replace(record, outcome="accepted", ended_at=now, ms=ms))
 
 
 def note_late(ports: Ports, match: Match, decision: OpenDecision) -> None:

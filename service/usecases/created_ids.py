@@ -28,7 +28,12 @@ def check_key(created: str, known: Iterable[str]) -> None:
         Refused: `idempotency-key-reused`.
     """
     if any(one != created and one[:-_HALF] == created[:-_HALF] for one in known):
-        raise Refused("idempotency-key-reused", "This Idempotency-Key was used for another request; choose a new one.")
+        raise reused()
+
+
+def reused() -> Refused:
+    """What a request gets if another one had its key."""
+    return Refused("idempotency-key-reused", "This Idempotency-Key was used for another request; choose a new one.")
 
 
 def deleted() -> Refused:

@@ -165,8 +165,9 @@ def add_to_lists(ports: Ports, match: Match, known: Match | None = None) -> None
 
     The lists of `known`, the match before, have it already.
     """
-    before = frozenset[str]() if known is None else facets_of(known)
-    ports.index.file(match.id, match.created_at, facets_of(match), before)
+    before, has = frozenset[str]() if known is None else facets_of(known), facets_of(match)
+    if not has <= before:
+        ports.index.file(match.id, match.created_at, has, before)
 
 
 def update_lists(ports: Ports, before: Match, after: Match) -> None:

@@ -184,15 +184,17 @@ def renew_token(ports: Ports, owner: str, bot_id: str) -> str:
     return secret
 
 
-def renew_secret(ports: Ports, owner: str, bot_id: str) -> str:
+def renew_secret(ports: Ports, owner: str, bot_id: str, key: str) -> str:
     """Replace the secret that signs calls of a bot; returns the new one. The one before stays valid for a day.
+
+    The same `key` again changes nothing, and returns the newest secret.
 
     Raises:
         Refused: `bot-not-found`.
     """
     own_bot(ports, owner, bot_id)
     now = ports.now()
-    bot = ports.bots.change(bot_id, lambda one: msgspec.structs.replace(one, key=one.key.renewed(now)))
+    bot = ports.bots.change(bot_id, lambda one: msgspec.structs.replace(one, key=one.key.renewed(now, key)))
     if bot is None:
         raise _deleted()
     return bot.key.secret(ports.secret)

@@ -123,14 +123,16 @@ def change(
     return update(ports, player, webhook_id, changed, wakes=True)
 
 
-def renew_secret(ports: Ports, player: str, webhook_id: str) -> tuple[Webhook, str]:
+def renew_secret(ports: Ports, player: str, webhook_id: str, key: str) -> tuple[Webhook, str]:
     """Give a webhook a new secret, and return it. The previous one stays valid for a day.
+
+    The same `key` again changes nothing, and returns the newest secret.
 
     Raises:
         Refused: `webhook-not-found`.
     """
     now = ports.now()
-    renewed = update(ports, player, webhook_id, lambda one: replace(one, key=one.key.renewed(now)))
+    renewed = update(ports, player, webhook_id, lambda one: replace(one, key=one.key.renewed(now, key)))
     return renewed, renewed.key.secret(ports.secret)
 
 
@@ -193,11 +195,10 @@ def update(
     Raises:
         Refused: `webhook-not-found`.
     """
-    while True:
-        before = _find(ports, player, webhook_id)
-        after = changed(before)
-        if ports.webhooks.replace(before, after, ports.now() if wakes else None):
-            return after
+    webhook = ports.webhooks.change(player, webhook_id, changed, ports.now() if wakes else None)
+    if webhook is None:
+        raise _not_found()
+    return webhook
 
 
 def see(ports: Ports, webhook: Webhook) -> WebhookView:

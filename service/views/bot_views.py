@@ -64,8 +64,10 @@ class Played(msgspec.Struct, frozen=True):
 class TaskView(msgspec.Struct, frozen=True):
     """A task that a bot got, and how it ended. Times are in server milliseconds.
 
-    `outcome` is null while the task is open. `ms` is the time from when it was asked to the answer. `status` is the HTTP status of the
-    answer to a call, and `fault` a code that says what was wrong with it. `played` is null if nothing followed yet.
+    `outcome` is null while the task is open. `ms` is the time from when it was asked to an answer that was accepted or declined, else
+    null. `status` is the HTTP status of the answer to a call, and `fault` a code that says what was wrong with it: `status`,
+    `malformed`, the code of the problem with its action (such as `illegal-action`), or why there was no answer (as `failure` of a
+    delivery). `played` is null if nothing followed yet.
     """
 
     task: str

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from pathlib import Path
@@ -138,6 +139,10 @@ class Follower(threading.Thread):
     def _connect(self) -> None:
         last_id = {"Last-Event-ID": self.ids[-1] or ""} if self.ids else {}
         with self._server.get(self._path, self._headers | last_id) as response:
+            if response.status == http.HTTPStatus.TOO_MANY_REQUESTS:
+                # Streams of killed workers still count for a while.
+                time.sleep(int(response.headers["Retry-After"]))
+                return
             assert response.status == 200, response.read()
             self.connections += 1
             first = None

@@ -7,16 +7,19 @@ import dataclasses
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from itertools import chain
 from typing import Any, Final, NamedTuple
 
 import pytest
 from redis import Redis
 from redis.client import PubSub
 
-from service.automation import bot_turns
+from service.automation import bot_calls, bot_turns
+from service.automation.bot_calls import KnownBots
+from service.repository.outgoing import Answered, Failed
 from service.usecases import hints
 from tests.api.checked import documented
-from tests.api.comparison import Comparison
+from tests.api.comparison import Comparison, Request, Row
 from tests.api.rows import ROWS, compare_pair, leave, no_request
 from tests.api.world_setup import World, WorldSetup, environment, mask, served
 from tests.api.worlds import pairs
@@ -122,6 +125,35 @@ def _job(queue: Redis, key: bytes, masks: Mapping[bytes, bytes]) -> Mapping[str,
     found: Mapping[Any, Any] = queue.hgetall(key)
     texts = {name: zlib.decompress(value) if name == b"data" else value for name, value in found.items()}
     return {name.decode(): mask(value, masks) for name, value in texts.items() if not name.endswith(b"_at")}
+
+
+@pytest.mark.parametrize("table", COMPARED, ids=lambda table: table.name)
+def test_a_hosted_bot_and_its_owner_get_the_same_in_both_worlds(setup: WorldSetup, table: Table) -> None:
+    """Compare the calls of a hosted bot, the tasks that it pulls, and what its owner sees of them while it answers and fails."""
+    bot, owner = setup.hosted_bot()
+    to_move = [(pair, seat) for pair in pairs(table) for seat in pair.seats_to_move()]
+    for pair, seat in to_move[:3]:
+        both = Comparison(setup, pair, *setup.create_pair(pair, bot=seat, name=bot.player.id), bot=seat)
+        worlds = (both.here, both.there)
+        setup.time = max(setup.time, *(one.opens_at for one in setup.match(both.here).decisions()))
+        rows: list[Row] = [ROWS["GET /v1/me/tasks"], lambda _: [Request(f"/v1/me/bots/{bot.player.id}/tasks")]]
+        callers = {"the bot": bot.token, "its owner": owner.token}
+        both.compare(rows, callers)
+        known = KnownBots()
+        calls = [bot_calls.plan(setup.ports, world.id, known, lambda _: True).calls for world in worlds]
+        assert calls[0], "the bot has to move"
+        bodies = [
+            [mask(call.body, world.masks()) for call in found] for world, found in zip(worlds, calls, strict=True)
+        ]
+        assert bodies[0] == bodies[1]
+        assert not [secret for secret in both.here.hidden for body in bodies[0] if secret in body]
+        both.compare(rows, callers)
+        for result in (Answered(204, b"", 3), Failed("malformed", 3)):
+            for call in chain(*calls):
+                bot_calls.settle(setup.ports, call, result, 1, known)
+            setup.refresh(*worlds)
+            both.compare(rows[1:], callers)
+    assert to_move
 
 
 @contextmanager

@@ -28,7 +28,8 @@ from service.match.new_match import NewMatch
 from service.repository.match_history import History
 from service.repository.ports import Player, digest_of
 from service.settings import read
-from service.usecases import accounts, match_index
+from service.usecases import accounts, hosted_bots, match_index
+from service.usecases.hosted_bots import BotSettings
 from service.usecases.match_codes import join_code_of
 from service.usecases.match_lifecycle import add_bot, create, join
 from tests.api.checked import MANY
@@ -124,20 +125,32 @@ class WorldSetup:
     def _person(self, name: str) -> Person:
         return Person(*accounts.sign_up(self.ports, name))
 
-    def create_pair(self, pair: Pair, *, bot: Seat | None = None, private: bool = False) -> tuple[World, World]:
-        """Create both matches of a pair, with new players and, if `bot` is a seat, the recording bot there.
+    def hosted_bot(self) -> tuple[Person, Person]:
+        """A new hosted bot that is called and that everyone may seat, and its owner."""
+        owner = self._person("Owner")
+        settings = BotSettings(name="Deep", seating="everyone", url="https://moon.example/")
+        bot, token, _ = hosted_bots.create(self.ports, owner.player, settings)
+        return Person(self.ports.accounts.players((bot.id,))[bot.id], token), owner
+
+    def create_pair(
+        self, pair: Pair, *, bot: Seat | None = None, name: str = RECORDING_BOT, private: bool = False
+    ) -> tuple[World, World]:
+        """Create both matches of a pair, with new players and, if `bot` is a seat, a bot there: the recording or a hosted one.
 
         They are the newest matches in every list. Afterwards the clock shows the time of their last events.
         """
         self._created += 1
         self.time = self._created
         self.people = [self._person(f"Seat {seat}") for seat in range(pair.table.seats)]
-        here = self._create_world(pair.table, pair.here, f"{self._created} here", bot, private)
-        there = self._create_world(pair.table, pair.there, f"{self._created} there", bot, private)
+        seated = None if bot is None else (bot, name)
+        here = self._create_world(pair.table, pair.here, f"{self._created} here", seated, private)
+        there = self._create_world(pair.table, pair.there, f"{self._created} there", seated, private)
         self.refresh(here, there)
         return here, there
 
-    def _create_world(self, table: Table, steps: Sequence[Step], name: str, bot: Seat | None, private: bool) -> World:
+    def _create_world(
+        self, table: Table, steps: Sequence[Step], name: str, bot: tuple[Seat, str] | None, private: bool
+    ) -> World:
         self.time = self._created
         pace = None if bot is None else MatchClock(bot_pace_ms=0)
         wanted = NewMatch(
@@ -146,8 +159,8 @@ class WorldSetup:
         creator, seed = self.creator.player.id, hashlib.sha256(name.encode()).digest()
         match = create(self.ports, creator, wanted, f"create {name}", seed=seed).match
         for seat in range(table.seats):
-            if seat == bot:
-                add_bot(self.ports, creator, match.id, "bot", bot=RECORDING_BOT, seat=seat)
+            if bot is not None and seat == bot[0]:
+                add_bot(self.ports, creator, match.id, "bot", bot=bot[1], seat=seat)
             else:
                 code = join_code_of(self.ports.secret, match.id)
                 join(self.ports, self.people[seat].player.id, match.id, f"join {seat}", seat=seat, join_code=code)

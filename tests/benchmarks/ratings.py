@@ -11,7 +11,8 @@ import msgspec
 
 from events.redis_log import send
 from events.redis_pool import Command
-from service.adapters.ratings import BOARDS, _encode, _key, _places
+from service.adapters.rating_cache import encode
+from service.adapters.ratings import BOARDS, _key, _places
 from service.automation import rating
 from service.automation.bot_turns import advance
 from service.container import Service
@@ -50,7 +51,7 @@ def commands() -> Iterator[Command]:
             opponents=opponents,
         )
         yield ("SET", f"player:{name}", msgspec.json.encode(Player(name, f"Player {number}", 0)))
-        yield ("HSET", _key(GAME, "standings"), name, _encode(standing))
+        yield ("HSET", _key(GAME, "standings"), name, encode(standing))
         for board, place in _places(name, standing):
             yield ("ZADD", _key(GAME, BOARDS[board - FIRST_KEY]), 0, place)
 

@@ -41,7 +41,7 @@ def host_bots(service: Service, memory: Memory) -> None:
     known = KnownBots()
     while ports.history.newest(match.id)[0].head.version < EVENTS:
         for call in bot_calls.plan(ports, match.id, known, lambda _: True).calls:
-            bot_calls.settle(ports, call, _answer(call), 1)
+            bot_calls.settle(ports, call, _answer(call), 1, known)
 
 
 def _new_bot(service: Service) -> str:

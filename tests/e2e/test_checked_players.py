@@ -3,6 +3,7 @@
 import json
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import httpx
 import pytest
 from click.testing import CliRunner
 
+from service.games.registry import GAMES
 from service.ops.bot_check import playing
 from service.ops.cli import main
 from tests.service.called_bots import first_action
@@ -64,7 +66,12 @@ def test_a_bot_that_pulls_its_tasks_has_no_fault(served: Serving, tmp_path: Path
     with new_bot(served) as bot, pulling(bot, 1000):
         code, verdicts = check(served, tmp_path, token_of(bot), "ape_town", "monsters_on_the_moon")
         left = bot.get("/me/matches").json()["matches"]
-    assert (code, [one["outcome"] for one in verdicts]) == (0, ["ok"] * 3), verdicts
+    assert (code, [one["outcome"] for one in verdicts[:3]]) == (0, ["ok"] * 3), verdicts
+    assert (verdicts[3]["check"], verdicts[3]["outcome"] in {"ok", "skipped"}, len(verdicts)) == (
+        "two-programs",
+        True,
+        4,
+    )
     assert verdicts[0]["text"] == "It is the token of Puller."
     assert verdicts[1]["text"].startswith(f"It took {playing.DECISIONS} decisions, the slowest within ")
     assert left
@@ -86,6 +93,33 @@ def test_a_bot_that_stops_playing_has_a_fault(
     assert (code, verdict["outcome"]) == (1, "fault")
     assert verdict["text"].startswith(sentence)
     assert "Does the bot run with this token" in verdict["text"]
+
+
+@pytest.mark.parametrize(("goes_on", "outcome"), [(True, "ok"), (False, "fault")])
+def test_a_bot_goes_on_after_another_program_took_its_decision(
+    served: Serving, monkeypatch: pytest.MonkeyPatch, goes_on: bool, outcome: str
+) -> None:
+    monkeypatch.setattr(playing, "TURN_S", 5)
+
+    def slow() -> None:
+        """Answers its first task only after the check has."""
+        (task,) = bot.get("/me/tasks", params={"wait": 20}).json()["tasks"]
+        bot.get(f"/matches/{task['match']}/events", params={"after": task["version"], "wait": 20})
+        path = f"/matches/{task['match']}/actions"
+        late = bot.post(path, json={"action": first_action(task), "decision": task["decision"]["id"]})
+        assert late.json()["code"] == "decision-closed"
+        while goes_on and not finished.is_set():
+            for later in bot.get("/me/tasks", params={"wait": 1}).json()["tasks"]:
+                bot.post(path, json={"action": first_action(later), "decision": later["decision"]["id"]})
+
+    finished = threading.Event()
+    with new_bot(served) as bot, ThreadPoolExecutor() as threads:
+        played = threads.submit(slow)
+        service = playing.Service(served.url, token_of(bot))
+        verdict = playing._two_programs(service, "", GAMES["ape_town"])
+        finished.set()
+        played.result()
+    assert verdict.outcome == outcome, verdict.text
 
 
 def test_a_token_that_is_not_valid_and_a_service_that_is_away_are_reported(served: Serving, tmp_path: Path) -> None:

@@ -10,10 +10,11 @@ from threading import Thread
 from aiohttp.abc import AbstractResolver
 
 from events.redis_log import send
-from service.adapters.call_hints import CallHintListener
+from service.adapters import call_hints
 from service.adapters.outgoing import Client
 from tests.workers.world import World
 from workers.calls import KINDS, Calls
+from workers.clock_check import ClockFault
 from workers.lane import CALLS_BY_OWNER, Kind, Lane, Sender, Slots
 
 
@@ -25,10 +26,11 @@ def calling(
     tls: ssl.SSLContext | None = None,
     *,
     hints: bool = False,
+    clock_fault: ClockFault = lambda: None,
 ) -> Iterator[None]:
     """Handle what is due during the block. `names` resolves host names, and `tls` has the trusted certificates.
 
-    `hints`: bots are called at once, as by the real process, and not at the next read. The end of the block then takes 0.5 s.
+    `hints`: bots are called at once, as by the real process, and not at the next read. The end of the block then takes 0.25 s.
     """
     started: list[tuple[asyncio.AbstractEventLoop, Calls]] = []
 
@@ -40,8 +42,9 @@ def calling(
                     Sender(client, Slots()),
                     Sender(client, Slots(by_owner=CALLS_BY_OWNER)),
                     executor,
+                    clock_fault,
                 )
-                calls = Calls(lane, kinds=kinds)
+                calls = Calls(lane, kinds)
                 started.append((asyncio.get_running_loop(), calls))
                 await calls.run()
 
@@ -51,13 +54,11 @@ def calling(
 
     thread = Thread(target=lambda: asyncio.run(work()))
     thread.start()
-    listener = CallHintListener(world.service.queue_client, hinted)
-    if hints:
-        listener.start()
+    listener = call_hints.listen(world.service.queue_client, hinted) if hints else None
     try:
         yield
     finally:
-        if hints:
+        if listener is not None:
             listener.stop()
         for loop, calls in started:
             loop.call_soon_threadsafe(calls.stop)

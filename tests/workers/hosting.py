@@ -1,9 +1,10 @@
 """Hosted bots on a world of worker processes, and a receiver that plays as one."""
 
 import socket
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from secrets import token_hex
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import msgspec
 
@@ -15,8 +16,10 @@ from service.repository.bot_tasks import TaskRecord
 from service.usecases import hosted_bots
 from service.usecases.hosted_bots import BotSettings
 from service.usecases.match_lifecycle import create
-from tests.service.adapters.receivers import Answer
+from tests.service.adapters.receivers import Answer, Receiver, receiving
 from tests.workers.world import GAME, World
+
+SOON_S: Final = 20
 
 Task: TypeAlias = Mapping[str, Any]
 
@@ -78,3 +81,11 @@ def plays(requests: list[bytes], choose: Callable[[Task], Any] = lambda task: ta
 def records(world: World, bot: str) -> list[TaskRecord]:
     """What is remembered of a bot's tasks, oldest first."""
     return list(reversed(world.service.ports.bot_tasks.newest(bot, 0, 500)))
+
+
+@contextmanager
+def player(answer: Answer | None = None) -> Iterator[Receiver]:
+    """A bot that plays its first legal action, unless it has another answer."""
+    with receiving() as receiver:
+        receiver.answer = answer or plays(receiver.requests)
+        yield receiver

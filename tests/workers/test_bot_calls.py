@@ -4,8 +4,6 @@ import base64
 import socket
 import ssl
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from itertools import pairwise
 from typing import Any, Final
 
@@ -16,29 +14,18 @@ from standardwebhooks import Webhook
 
 from service.automation.bot_turns import advance
 from service.match.model import Match
-from service.observability.failpoints import KILLED
 from service.usecases import play
 from service.usecases.play import ActionRequest
-from tests.length import LONG
 from tests.service.adapters.names import Names, certified
 from tests.service.adapters.receivers import HEAD, Answer, Receiver, receiving, resets, says, status
 from tests.waiting import until
 from tests.workers.calling import calling
-from tests.workers.hosting import answering, header, hosted, match_of, plays, records, task_of
+from tests.workers.hosting import SOON_S, answering, header, hosted, match_of, player, plays, records, task_of
 from tests.workers.world import World
 from workers.bot_calls import CALL_KIND
 from workers.lane import CALLS_BY_OWNER
 
-SOON_S: Final = 20
 SLOW_S: Final = 60
-
-
-@contextmanager
-def player(answer: Answer | None = None) -> Iterator[Receiver]:
-    """A bot that plays its first legal action, unless it has another answer."""
-    with receiving() as receiver:
-        receiver.answer = answer or plays(receiver.requests)
-        yield receiver
 
 
 def test_called_bots_play_a_match_to_its_end_and_each_call_is_signed(world: World) -> None:
@@ -274,8 +261,8 @@ def test_a_bot_that_hangs_in_a_timed_game_does_not_keep_another_one_from_being_c
             world, hosted(world, hanging.url), hosted(world, quick.url), "random", game="four_monkeys", bot_pace_ms=200
         )
         world.worker("people")
-        with calling(world, {"call": CALL_KIND._replace(lease_ms=1000 * SLOW_S)}):
-            until(lambda: hanging.requests, SOON_S, "one bot hangs")
+        with calling(world, {"call": CALL_KIND._replace(timeout_ms=1000 * SLOW_S)}):
+            until(lambda: hanging.requests, SLOW_S, "one bot hangs")
             before = len(quick.requests)
             until(lambda: len(quick.requests) >= before + 4, SLOW_S, "the other one is called again and again")
             assert (len(hanging.requests), world.newest(match).is_over) == (1, False)
@@ -292,32 +279,6 @@ def test_sixteen_calls_of_the_bots_of_one_owner_are_in_flight(world: World) -> N
             assert not any(one.outcome for bot in bots for one in records(world, bot))
             assert len(hanging.requests) == CALLS_BY_OWNER == 16
             hanging.close()
-
-
-POINTS: Final = ("calls-begun", "call-answered", "answer-applied")
-KILLS: Final = [
-    *((point, answer) for point in POINTS for answer in ("an action", "a failure")),
-    ("fallback-applied", "a failure"),
-]
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(("point", "answer"), KILLS if LONG else KILLS[-2:])
-def test_a_call_goes_on_after_its_process_was_killed_at_any_step(world: World, point: str, answer: str) -> None:
-    """The next process calls again with the same id, unless the match has gone on. No decision is taken twice."""
-    with player(None if answer == "an action" else status(400)) as receiver:
-        bots = [hosted(world, receiver.url) for _ in range(2)]
-        match = match_of(world, *bots, turn_seconds=600)
-        killed = world.calls(CRASH_AT=point)
-        assert killed.wait(SOON_S) == KILLED
-        world.calls()
-        until(lambda: world.newest(match).head.version >= match.head.version + 4, SOON_S, "the match goes on")
-    decisions = [event for event in world.events(match) if event.type in {"action", "default_action"}]
-    assert {event.type for event in decisions} == {"action" if answer == "an action" else "default_action"}
-    calls: dict[int, set[str]] = {}
-    for request in receiver.requests:
-        calls.setdefault(task_of(request)["version"], set()).add(header(request, "webhook-id"))
-    assert {len(ids) for ids in calls.values()} == {1}
 
 
 def test_the_secret_of_a_bot_is_one_that_the_libraries_take(world: World) -> None:

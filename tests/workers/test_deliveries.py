@@ -1,9 +1,11 @@
 """Webhooks end to end: a real process, real servers, receivers with every fault, and kills at every step."""
 
+import asyncio
 import signal
 import socket
 import time
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from threading import Event
 from typing import Any, Final
@@ -14,6 +16,8 @@ from standardwebhooks import Webhook as Verifier
 
 from service.match.redaction import legal_actions
 from service.observability.failpoints import KILLED, VARIABLE
+from service.repository.outgoing import Failed, Result
+from service.repository.ports import news_of
 from service.repository.webhooks import NOTIFIED, Delivery, Notified, Webhook
 from service.subscriptions import webhook_delivery
 from service.usecases import webhooks
@@ -24,7 +28,8 @@ from tests.waiting import until
 from tests.workers.calling import calling, end_leases
 from tests.workers.world import World
 from workers import deliveries as deliveries_of_workers
-from workers.lane import IN_FLIGHT_BY_OWNER
+from workers.deliveries import deliver
+from workers.lane import IN_FLIGHT_BY_OWNER, Claimed, Lane, Sender, Slots, WrongClock
 
 TIMEOUT_S: Final = 60
 ADA: Final = "pl_a"
@@ -92,7 +97,7 @@ def test_the_notices_of_a_match_arrive_signed(world: World, receiver: Receiver) 
 
 def test_a_test_notice_arrives_and_both_secrets_verify_it(world: World, receiver: Receiver) -> None:
     webhook, old = subscribe(world, receiver)
-    _, new = webhooks.renew_secret(world.service.ports, ADA, webhook.id)
+    _, new = webhooks.renew_secret(world.service.ports, ADA, webhook.id, "again")
     sent = webhooks.send_test(world.service.ports, ADA, webhook.id)
     with calling(world):
         until(lambda: receiver.requests, TIMEOUT_S, "the test arrives")
@@ -232,6 +237,25 @@ def test_deliveries_without_a_free_slot_wait_together(
         until(lambda: len(held) >= 3, TIMEOUT_S, "the others wait")
         assert len(taken) == len(set(taken)) == IN_FLIGHT_BY_OWNER
         receiver.stopped.set()
+
+
+def test_an_attempt_during_which_the_clock_was_set_is_made_again(world: World, receiver: Receiver) -> None:
+    """Otherwise a notice could count as one that was attempted for a day, and its webhook as one that failed for five."""
+    webhook, _ = subscribe(world, receiver)
+    webhooks.send_test(world.service.ports, ADA, webhook.id)
+    faults: list[str] = []
+
+    class SetsClock:
+        async def post(self, *_: Any, **__: Any) -> Result:
+            faults.append("this machine's clock is six days ahead")
+            return Failed("timeout", 1)
+
+    with ThreadPoolExecutor(1) as executor:
+        sender = Sender(SetsClock(), Slots())
+        lane = Lane(world.service.ports, sender, sender, executor, lambda: faults[0] if faults else None)
+        with pytest.raises(WrongClock):
+            asyncio.run(deliver(lane, Claimed(news_of(ADA), "delivery", 0)))
+    assert (only(world).status, only(world).attempts) == ("pending", 0)
 
 
 def test_a_notice_that_is_sent_again_during_an_attempt_is_attempted_again(world: World, receiver: Receiver) -> None:

@@ -12,22 +12,13 @@ from service.errors import Refused
 from service.match.characters import printable
 from service.match.task import Task
 from service.ops.bot_check.recorded import Recorded
-from service.repository.bot_answers import MAX_ANSWER_BYTES, action_of
-from service.repository.outgoing import Answered, Failure, Full, Outgoing, Sent
+from service.repository.bot_answers import MAX_ANSWER_BYTES, NO_ANSWER, action_of
+from service.repository.outgoing import Answered, Failed, Full, Outgoing, Sent
 from service.repository.signing import signed
 
 DECLINED: Final = 204
 _MAX_SHOWN: Final = 100
 """How much of a wrong answer is shown, in bytes."""
-
-NO_ANSWER: Final[Mapping[Failure, str]] = {
-    "address-forbidden": "The host of the URL does not resolve, or to an address that is not public.",
-    "unreachable": "It closed the connection before the answer was complete, or there is no connection at all.",
-    "timeout": "Its answer was not complete in time.",
-    "tls": "It has no valid certificate for the host of the URL.",
-    "too-large": f"Its answer has more than {MAX_ANSWER_BYTES} bytes.",
-    "malformed": "What it answers is not HTTP.",
-}
 
 
 class CalledBot:
@@ -84,10 +75,16 @@ def new_key() -> bytes:
     return secrets.token_bytes(32)
 
 
+def no_answer(failed: Failed) -> str:
+    """Why there is no answer, as a sentence."""
+    text = NO_ANSWER[failed.code]
+    return f"{text[0].upper()}{text[1:]}."
+
+
 def fault_of_answer(recorded: Recorded, result: Sent) -> str | None:
     """What is wrong with the answer to a task, in sentences that say what would be right; None if the service takes it."""
     if not isinstance(result, Answered):
-        return NO_ANSWER[result.code]
+        return no_answer(result)
     if result.status == DECLINED:
         return None
     if result.status != 200:
@@ -106,7 +103,7 @@ def fault_of_answer(recorded: Recorded, result: Sent) -> str | None:
 def fault_of_refusal(result: Sent) -> str | None:
     """What is wrong with the answer to a call that must be refused; None if it is refused with a status from 400 to 499."""
     if not isinstance(result, Answered):
-        return f"{NO_ANSWER[result.code]} Answer with a status from 400 to 499."
+        return f"{no_answer(result)} Answer with a status from 400 to 499."
     if 400 <= result.status < 500:
         return None
     return f"It answered {result.status}, and not a status from 400 to 499."

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from service.adapters.clock import wall_clock
 from service.match.task import LastAnswer, Task
-from service.ops.bot_check.called import DECLINED, NO_ANSWER, CalledBot, fault_of_answer, fault_of_refusal
+from service.ops.bot_check.called import DECLINED, CalledBot, fault_of_answer, fault_of_refusal, no_answer
 from service.ops.bot_check.recorded import Recorded, has_pattern
 from service.ops.bot_check.signature_checks import secret_renewed, signature_missing, signature_wrong, timestamp_old
 from service.ops.bot_check.verdict import Verdict, faulty, fine
@@ -75,7 +75,7 @@ async def _signature_right(bot: CalledBot, first: Recorded) -> Verdict:
             break
         await asyncio.sleep(RETRY_S)
     if isinstance(result, Failed):
-        return faulty(name, f"There is no answer to a call. {NO_ANSWER[result.code]}")
+        return faulty(name, f"There is no answer to a call. {no_answer(result)}")
     bot.times_ms.clear()  # the first call may have waited for a start
     if result.status in {401, 403}:
         return faulty(
@@ -99,7 +99,8 @@ async def _game(bot: CalledBot, game: str, recorded: Sequence[Recorded]) -> tupl
             taken.append(one)
             declined += _is_declined(result)
     if faults:
-        return faulty(name, f"It took {len(taken)} of {len(recorded)} decisions. {faults[0]}"), taken
+        other = "" if taken else " If it does not play this game, name those that it plays with --game."
+        return faulty(name, f"It took {len(taken)} of {len(recorded)} decisions. {faults[0]}{other}"), taken
     steps = ", ".join(sorted({one.decision.step for one in recorded}))
     over_api = f" It declined {declined} of them (204), to act over the API." if declined else ""
     return fine(name, f"It took {len(recorded)} decisions ({steps}).{over_api}"), taken
@@ -233,7 +234,9 @@ CHECKS: Final[Sequence[_Check]] = (
 
 
 def _of(one: Recorded, fault: str) -> str:
-    return f"In the step {one.decision.step} of {one.match.created.game} with {len(one.match.seats)} seats: {fault}"
+    seats = len(one.match.seats)
+    table = f"{one.match.created.game} with {seats} seat{'' if seats == 1 else 's'}"
+    return f"In the step {one.decision.step} of {table}: {fault}"
 
 
 def _is_declined(result: Sent) -> bool:

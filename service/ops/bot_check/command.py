@@ -10,6 +10,7 @@ from typing import Final
 import click
 import msgspec
 
+from service.arena.entries import shown_url
 from service.games.registry import GAMES
 from service.match.characters import printable
 from service.match.events import LONGEST_LIMIT_MS, SHORTEST_LIMIT_MS
@@ -17,7 +18,7 @@ from service.ops.arguments import LocalCommand
 from service.ops.bot_check import playing
 from service.ops.bot_check.recorded import Recorded, recorded
 from service.ops.bot_check.verdict import Verdict
-from service.ops.signing_secret import SECRET_FILE, read_secret
+from service.ops.signing_secret import read_secret
 from service.repository.outgoing import url_fault
 
 _TOKEN: Final = re.compile("[!-~]+")
@@ -26,7 +27,13 @@ _WORDS: Final = {"ok": "ok     ", "fault": "FAULT  ", "skipped": "skipped"}
 
 @click.command(cls=LocalCommand)
 @click.argument("url")
-@SECRET_FILE
+@click.option(
+    "--secret-file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    default="secret",
+    show_default=True,
+    help="The file with the secret that signs calls (whsec_…), which the bot has too.",
+)
 @click.option(
     "--game",
     "games",
@@ -80,7 +87,9 @@ def check(
         asyncio.run(_call(url, secret, limit_ms, tasks, report))
     faults = sum(one.outcome == "fault" for one in found)
     if as_json:
-        click.echo(msgspec.json.format(msgspec.json.encode({"url": url, "faults": faults, "verdicts": found})))
+        click.echo(
+            msgspec.json.format(msgspec.json.encode({"url": shown_url(url), "faults": faults, "verdicts": found}))
+        )
     elif faults:
         click.echo(f"Checks with a fault: {faults} of {len(found)}.")
     else:

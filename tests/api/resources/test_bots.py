@@ -139,6 +139,16 @@ def test_a_poll_waits_for_the_next_task_that_the_client_does_not_have(client: Cl
     assert [one["match"] == task["match"] for one in found] in ([False], [])
 
 
+def test_a_decision_becomes_a_task_when_it_opens(client: Client, owner: str) -> None:
+    bot, token = made(client, owner)
+    wanted = {"game": "four_monkeys", "seats": 2, "bots": [bot, "random"], "options": {"countdown_seconds": 1}}
+    client.do("/v1/matches", wanted, owner)
+    assert client.ask("/v1/me/tasks", token)["tasks"] == []
+    (task,) = client.ask("/v1/me/tasks?wait=20", token)["tasks"]
+    late_ms = client.container.ports.now() - task["decision"]["opens_at"]
+    assert 0 <= late_ms < 20_000
+
+
 def test_an_owner_sees_each_task_and_the_numbers_of_each_day(client: Client, owner: str) -> None:
     _, token, task = playing(client, owner)
     bot = client.ask("/v1/me", token)["id"]
@@ -211,3 +221,7 @@ def test_a_secret_is_shown_at_creation_and_at_its_renewal(client: Client, owner:
     assert created["secret"].startswith("whsec_")
     assert renewed["secret"] != created["secret"]
     assert "whsec_" not in client.get("/v1/me/bots", owner).get_data(as_text=True)
+    first, again = (
+        client.do(f"/v1/me/bots/{created['bot']['id']}/secret", {}, owner, idempotency_key="once") for _ in range(2)
+    )
+    assert (first == again, first != renewed) == (True, True)

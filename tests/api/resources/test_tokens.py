@@ -27,6 +27,15 @@ def test_a_token_is_listed_without_its_secret_and_revoked_by_its_id(client: Clie
     assert problem(client.send("DELETE", f"/v1/me/tokens/{made['id']}", token=first)).code == "token-not-found"
 
 
+def test_a_repeated_request_gets_the_same_token(client: Client) -> None:
+    token = client.sign_up()
+    made, again = (client.do("/v1/me/tokens", {"label": "x"}, token, idempotency_key="once") for _ in range(2))
+    assert again == made
+    other = problem(client.post("/v1/me/tokens", {"label": "y"}, token, idempotency_key="once"))
+    assert other.code == "idempotency-key-reused"
+    assert len(client.ask("/v1/me/tokens", token)["tokens"]) == 2
+
+
 def test_a_missing_scope_is_named_and_the_same_for_a_private_and_a_missing_match(client: Client) -> None:
     token = client.sign_up()
     playing = client.do("/v1/me/tokens", {"scopes": ["play"]}, token)["token"]

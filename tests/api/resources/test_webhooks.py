@@ -56,6 +56,16 @@ def test_a_new_secret_differs_and_the_previous_one_is_valid_for_a_day(client: Cl
     assert renewed["secret"] != made["secret"]
     assert 0 <= renewed["previous_secret_until"] - client.container.ports.now() - OVERLAP_MS + 60_000 <= 60_000
     assert client.ask(PATH, token)["webhooks"][0]["previous_secret_until"] == renewed["previous_secret_until"]
+    assert client.do(f"{PATH}/{made['id']}/secret", {}, token)["secret"] != renewed["secret"]
+
+
+def test_a_renewal_that_is_repeated_gives_the_same_secret(client: Client, token: str) -> None:
+    made = client.do(PATH, {"url": URL}, token)
+    first, again = (client.do(f"{PATH}/{made['id']}/secret", {}, token, idempotency_key="once") for _ in range(2))
+    assert again == first
+    newest = client.do(f"{PATH}/{made['id']}/secret", {}, token, idempotency_key="twice")
+    assert newest["secret"] != first["secret"]
+    assert client.do(f"{PATH}/{made['id']}/secret", {}, token, idempotency_key="once") == newest
 
 
 def test_a_webhook_is_changed_suspended_and_made_active_again(client: Client, token: str) -> None:
@@ -107,11 +117,21 @@ def test_a_url_that_must_not_be_called_is_refused_with_a_sentence(client: Client
     assert [one["url"] for one in client.ask(PATH, token)["webhooks"]] == [URL]
 
 
-def test_this_machine_may_be_called_if_the_operator_allows_it() -> None:
-    client = Client(Container(settings(**UNLIMITED, loopback_calls=True)))
+@pytest.mark.parametrize("is_allowed", [True, False])
+def test_this_machine_may_be_called_if_the_operator_allows_it(is_allowed: bool) -> None:
+    client = Client(Container(settings(**UNLIMITED, loopback_calls=is_allowed)))
     token = client.sign_up()
-    assert client.do(PATH, {"url": "http://localhost:8000/"}, token)["url"] == "http://localhost:8000/"
-    assert problem(client.post(PATH, {"url": "https://10.0.0.1/"}, token)).code == "invalid-request"
+
+    def detail(url: str) -> str | None:
+        answer = client.post(PATH, {"url": url}, token)
+        return None if answer.status_code == 201 else problem(answer).document["errors"][0]["detail"]
+
+    setting = "its operator starts it with MOONSTONE_LOOPBACK_CALLS=1."
+    for url in ("http://localhost:8000/", "https://127.0.0.1:8000/"):
+        assert (detail(url) or setting).endswith(setting)
+        assert (detail(url) is None) == is_allowed
+    assert (detail("http://localhost:80/") or "").endswith("8443, or from 1024." if is_allowed else "https://.")
+    assert (detail("https://10.0.0.1/") or "").endswith("not public.")
 
 
 def test_only_the_player_sees_a_webhook(client: Client, token: str) -> None:

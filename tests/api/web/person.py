@@ -151,6 +151,13 @@ class People:
         self._contexts.append(context)
         return Person(context, self.url, name, self.faults)
 
+    def known(self, name: str) -> Person:
+        """A person with an account."""
+        person = self.person(name)
+        person.visit()
+        person.sign_up()
+        return person
+
     def get(self, path: str, token: str | None = None) -> Any:
         headers = {"Authorization": f"Bearer {token}"} if token else {}
         return httpx.get(self.url + path, headers=headers, timeout=30).raise_for_status().json()

@@ -141,7 +141,7 @@ def _tab_to(page: Page, selector: str) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("language", ["de-AT", "en-GB"] if LONG else ["de-AT"])
 def test_a_phone_of_360_pixels_scrolls_only_downwards(people: People, language: str) -> None:
-    person = people.person("Ada", locale=language, viewport={"width": 360, "height": 740}, has_touch=True)
+    person = people.person("W" * 40, locale=language, viewport={"width": 360, "height": 740}, has_touch=True)
     page = person.page
     person.visit()
     expect(page.locator(".game").first).to_be_visible()
@@ -154,6 +154,12 @@ def test_a_phone_of_360_pixels_scrolls_only_downwards(people: People, language: 
     # The picture can be read, and shows what can be clicked although nothing hovers over it.
     assert page.evaluate("document.querySelector('.picture svg').clientWidth") > 2 * 300
     assert page.evaluate("getComputedStyle(document.querySelector('.picture .fits')).filter") != "none"
+    person.visit(f"replay/{person.match}")
+    expect(page.locator(".curve li, .audit li").first).to_be_visible()
+    assert page.evaluate(OVERFLOW) <= 0
+    person.visit(f"player/{people.get('/v1/me', person.token)['id']}")
+    expect(page.locator("h1", has_text="WWW")).to_be_visible()
+    assert page.evaluate(OVERFLOW) <= 0
 
 
 def test_the_language_is_that_of_the_browser_and_can_be_changed(people: People) -> None:

@@ -36,12 +36,8 @@ def _version(page: Page) -> int:
 
 
 def test_without_a_network_the_page_says_so_and_goes_on_where_it_was(people: People) -> None:
-    ada, ben = people.person("Ada"), people.person("Ben")
-    ada.visit()
-    ada.sign_up()
+    ada, ben = people.known("Ada"), people.known("Ben")
     match = ada.create("Ape Town", 2)
-    ben.visit()
-    ben.sign_up()
     ben.join(match)
     expect(ada.page.locator("#seats")).to_be_visible()
     ada.context.set_offline(offline=True)
@@ -81,12 +77,26 @@ def test_two_tabs_of_one_person_show_the_same(people: People) -> None:
     ada = people.person("Ada")
     match = _against_a_bot(ada)
     other = ada.open_tab()
+    a_read = re.compile(f"/v1/matches/{match}$")
+    other.route(a_read, lambda route: route.fulfill(status=503, json={"message": "no upstream"}), times=1)
     other.goto(f"{ada.url}/#/match/{match}")
     expect(other.locator(OPEN).first).to_be_visible()
-    ada.page.locator(OPEN).first.click()
+    ada.page.route(re.compile("/actions$"), _cut, times=1)
+    with ada.page.expect_response(
+        lambda answer: answer.request.method == "POST" and answer.request.post_data is not None
+    ):
+        ada.page.locator(OPEN).first.click()
+    expect(ada.page.locator(".sentence.sent")).to_have_count(0)
+    expect(ada.page.get_by_role("alert").filter(has_text=re.compile(r"\w"))).to_have_count(0)
     expect(ada.page.locator(".asked")).to_have_text("Put the tile on a free field.")
     expect(other.locator(".asked")).to_have_text("Put the tile on a free field.", timeout=20_000)
     expect(other.locator(".log .ply").last).to_have_text(str(_version(ada.page)))
+
+
+def _cut(route: Route) -> None:
+    """The service carries the request out, but a part of its answer is lost."""
+    answer = route.fetch()
+    route.fulfill(response=answer, body=answer.body()[:20])
 
 
 def test_an_action_that_came_too_late_is_explained_and_the_page_is_read_again(people: People) -> None:
@@ -153,12 +163,13 @@ def test_a_revoked_token_signs_every_tab_out(people: People) -> None:
 
 
 def test_signing_out_revokes_the_token_of_this_browser(people: People) -> None:
-    ada = people.person("Ada")
-    ada.visit()
-    ada.sign_up()
+    ada = people.known("Ada")
     token = ada.token
-    ada.page.get_by_role("button", name="Sign out").click()
-    expect(ada.page.get_by_role("button", name="Sign up or in")).to_be_visible()
+    busy = {"status": 503, "code": "store-unavailable", "title": "", "detail": "The log of matches does not respond."}
+    ada.page.route(re.compile("/tokens/current$"), lambda route: route.fulfill(status=503, json=busy), times=1)
+    with ada.page.expect_response(lambda answer: answer.status == httpx.codes.NO_CONTENT):
+        ada.page.get_by_role("button", name="Sign out").click()
+        expect(ada.page.get_by_role("button", name="Sign up or in")).to_be_visible()
     answer = httpx.get(f"{people.url}/v1/me", headers={"Authorization": f"Bearer {token}"}, timeout=30)
     assert answer.status_code == httpx.codes.UNAUTHORIZED
 
@@ -173,13 +184,14 @@ def test_a_hostile_name_is_only_text(people: People) -> None:
 
 
 def test_a_private_match_is_joined_by_its_link(people: People) -> None:
-    ada, ben, cleo = people.person("Ada"), people.person("Ben"), people.person("Cleo")
-    ada.visit()
-    ada.sign_up()
+    ada, ben, cleo = people.known("Ada"), people.person("Ben"), people.person("Cleo")
     match = ada.create("Ape Town", 2, options=lambda page: page.get_by_label("Private").check())
     link = ada.page.get_by_label("This match is private").input_value()
     assert "?code=" in link
     cleo.visit(f"match/{match}")
+    expect(cleo.page.get_by_role("heading", name="No match here")).to_be_visible()
+    cleo.join("a" * 26, "?code=abcdefghij")
+    cleo.give_name()
     expect(cleo.page.get_by_role("heading", name="No match here")).to_be_visible()
     ben.page.goto(link)
     ben.page.get_by_role("button", name="Take a seat").click()
@@ -235,6 +247,7 @@ def test_no_text_of_an_address_leads_a_request_elsewhere_or_becomes_a_heading(pe
     wanda = people.person("Wanda")
     asked: list[str] = []
     wanda.page.on("request", lambda request: asked.append(request.url.removeprefix(people.url)))
+    wanda.page.route("**/leaderboard.js", lambda route: route.abort(), times=1)  # it is loaded once more
     lobby = "Board games, one honest referee"
     for place, heading in (
         ("match/..%2Fme", lobby),

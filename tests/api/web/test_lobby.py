@@ -1,30 +1,18 @@
 """Finding, making, joining and leaving matches in the web client, and what it shows to authors of clients."""
 
-import json
 import re
-import shutil
-import subprocess
 from typing import Final
 
 import httpx
-import pytest
 from playwright.sync_api import Page, Route, expect
 
-from service.match import events
-from tests.api.web.person import People, Person
+from tests.api.web.person import People
 
 GAME: Final = "Ape Town"
 
 
-def _known(people: People, name: str) -> Person:
-    person = people.person(name)
-    person.visit()
-    person.sign_up()
-    return person
-
-
 def test_a_match_that_waits_is_found_filtered_and_joined(people: People) -> None:
-    ada, ben = _known(people, "Ada"), _known(people, "Ben")
+    ada, ben = people.known("Ada"), people.known("Ben")
     match = ada.create(GAME, 3)
     row = ben.page.locator(f'#open-matches ~ .matches a[href="#/match/{match}"]')
     ben.visit()
@@ -48,7 +36,7 @@ def test_a_match_that_waits_is_found_filtered_and_joined(people: People) -> None
 
 
 def test_the_creator_fills_and_frees_seats_by_click(people: People) -> None:
-    ada = _known(people, "Ada")
+    ada = people.known("Ada")
     ada.create(GAME, 3)
     ada.page.get_by_role("button", name="Add greedy").first.click()
     seat = ada.page.locator(".seat", has=ada.page.locator(".name", has_text="greedy"))
@@ -64,7 +52,7 @@ def test_the_creator_fills_and_frees_seats_by_click(people: People) -> None:
 
 def test_a_hosted_bot_is_given_a_seat_by_whom_its_owner_allows(people: People) -> None:
     owner = httpx.post(f"{people.url}/v1/players", json={"name": "Ada"}, timeout=30).json()["token"]
-    ben = _known(people, "Ben")
+    ben = people.known("Ben")
     for name, seating in (("Open", "everyone"), ("Own", "owner")):
         httpx.post(
             f"{people.url}/v1/me/bots",
@@ -90,7 +78,7 @@ def _seat(page: Page, bot: str) -> None:
 
 
 def test_a_running_match_is_watched_without_an_account(people: People) -> None:
-    ada, wanda = _known(people, "Ada"), people.person("Wanda")
+    ada, wanda = people.known("Ada"), people.person("Wanda")
     match = ada.create(GAME, 2, bots=1)
     wanda.visit()
     wanda.page.locator(f'#running-matches ~ .matches a[href="#/match/{match}"]').click()
@@ -99,17 +87,32 @@ def test_a_running_match_is_watched_without_an_account(people: People) -> None:
     expect(wanda.page.get_by_role("button", name="Sign up or in")).to_be_visible()
 
 
-def test_a_running_match_of_the_player_is_listed_once(people: People) -> None:
-    ada = _known(people, "Ada")
-    match = ada.create(GAME, 2, bots=1)
-    ada.visit()
+def test_a_running_match_of_the_player_is_listed_once_and_draws_nobody_from_another_page(
+    people: People,
+) -> None:
+    ada = people.known("Ada")
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    ada.page.route(re.compile("/v1/matches$"), hold)
+    ada.visit("new")
+    ada.field("Other player 1").select_option(label="Bot random")
+    with ada.page.expect_request(re.compile("/v1/matches$")):
+        ada.page.get_by_role("button", name="Create and join").click()
+    ada.page.get_by_role("link", name="Moonstone").click()
+    held.pop().continue_()
+    address = ada.page.locator("#mine ~ .matches a").get_attribute("href") or ""
+    match = address.removeprefix("#/match/")
+    assert ada.page.url.endswith("#/")
     expect(ada.page.locator("#running-matches ~ .matches, #running-matches ~ p").first).to_be_attached()
     expect(ada.page.locator(f'#mine ~ .matches a[href="#/match/{match}"]')).to_have_count(1)
     expect(ada.page.locator(f'#running-matches ~ .matches a[href="#/match/{match}"]')).to_have_count(0)
 
 
 def test_a_list_has_more_while_the_api_has_even_if_all_of_a_page_is_listed_elsewhere(people: People) -> None:
-    ada = _known(people, "Ada")
+    ada = people.known("Ada")
     match = ada.create(GAME, 2, bots=1)
 
     def with_next(route: Route) -> None:
@@ -129,7 +132,7 @@ def test_a_list_has_more_while_the_api_has_even_if_all_of_a_page_is_listed_elsew
 
 
 def test_a_next_page_is_read_once_and_not_shown_with_other_filters(people: People) -> None:
-    ada, wanda = _known(people, "Ada"), people.person("Wanda")
+    ada, wanda = people.known("Ada"), people.person("Wanda")
     match = people.get(f"/v1/matches/{ada.create(GAME, 2)}")
     held: list[Route] = []
 
@@ -159,7 +162,7 @@ def test_a_next_page_is_read_once_and_not_shown_with_other_filters(people: Peopl
 
 
 def test_a_player_has_no_matches_only_once_they_were_read(people: People) -> None:
-    ada = _known(people, "Ada")
+    ada = people.known("Ada")
     held: list[Route] = []
 
     def hold(route: Route) -> None:
@@ -175,7 +178,7 @@ def test_a_player_has_no_matches_only_once_they_were_read(people: People) -> Non
 
 
 def test_who_makes_a_match_but_gets_no_seat_is_told_so_and_may_take_one(people: People) -> None:
-    ada = _known(people, "Ada")
+    ada = people.known("Ada")
     refusal = {"status": 409, "code": "too-many-matches", "title": "", "detail": "You play too many matches."}
     ada.page.route(re.compile("/seats$"), lambda route: route.fulfill(status=409, json=refusal))
     match = ada.create(GAME, 2)
@@ -184,10 +187,15 @@ def test_who_makes_a_match_but_gets_no_seat_is_told_so_and_may_take_one(people: 
     ada.page.get_by_role("button", name="Take a seat").click()
     expect(ada.page.locator(".seats")).to_contain_text("Ada")
     assert people.get(f"/v1/matches/{match}")["seats"][0]["name"] == "Ada"
+    ada.page.get_by_role("button", name="Sign out").click()
+    ada.page.route(re.compile("/seats$"), lambda route: route.fulfill(status=409, json=refusal))
+    ada.page.get_by_role("button", name="Take a seat").click()
+    ada.give_name()
+    expect(ada.page.get_by_role("alert")).to_contain_text("You play too many matches.")
 
 
 def test_a_match_that_is_over_is_listed_with_its_players_and_date_and_without_its_clock(people: People) -> None:
-    ada, wanda = _known(people, "Ada"), people.person("Wanda")
+    ada, wanda = people.known("Ada"), people.person("Wanda")
     ada.create(GAME, 2, bots=1)
     ada.page.get_by_role("button", name="Leave the match").click()
     ada.page.get_by_role("button", name="Leave now").click()
@@ -202,7 +210,7 @@ def test_a_match_that_is_over_is_listed_with_its_players_and_date_and_without_it
 
 
 def test_the_creator_leaves_before_the_start_and_the_match_is_aborted_or_free_again(people: People) -> None:
-    ada = _known(people, "Ada")
+    ada = people.known("Ada")
     ada.create(GAME, 2)
     ada.page.get_by_role("button", name="Leave the match").click()
     expect(ada.page.locator(".seat", has_text="free")).to_have_count(2)
@@ -211,7 +219,7 @@ def test_the_creator_leaves_before_the_start_and_the_match_is_aborted_or_free_ag
 
 
 def test_two_who_want_a_rematch_meet_in_the_same_match(people: People) -> None:
-    ada, ben = _known(people, "Ada"), _known(people, "Ben")
+    ada, ben = people.known("Ada"), people.known("Ben")
     match = ada.create(GAME, 2)
     ben.join(match)
     for person in (ada, ben):
@@ -250,68 +258,9 @@ def test_the_form_is_that_of_the_game_chosen_last_however_late_another_one_is_an
 
 
 def test_what_a_game_does_not_allow_is_explained(people: People) -> None:
-    ada = _known(people, "Ada")
+    ada = people.known("Ada")
     ada.visit("new")
     ada.field("Game").select_option(label="4 Monkeys")
     ada.field("Clock").select_option(label="1 minute for each decision")
     ada.page.get_by_role("button", name="Create and join").click()
     expect(ada.page.locator(".problem")).to_contain_text("keeps its own time")
-
-
-@pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")
-def test_the_curl_of_a_click_repeats_it_and_shows_no_token(people: People) -> None:
-    ada = _known(people, "Ada")
-    ada.create(GAME, 2, bots=1)
-    expect(ada.page.locator(".sentence[aria-disabled=false]").first).to_be_visible()
-    ada.act()
-    expect(ada.page.locator(".asked")).to_have_text("Put the tile on a free field.")
-    ada.page.locator("summary", has_text="For authors of clients").click()
-    assert ada.token not in ada.page.content()
-    entry = ada.page.locator(".exchange", has_text=re.compile(r"POST /v1/matches/\w+/actions")).first
-    entry.locator("summary").click()
-    command = entry.locator(".curl").inner_text()
-    sent = subprocess.run(
-        ["bash", "-c", command.replace("curl ", "curl -s ", 1)],
-        env={"TOKEN": ada.token, "PATH": "/usr/bin:/bin"},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    receipt = json.loads(sent.stdout)
-    assert receipt["event"]["data"]["action"]["type"] == "take_tile"
-    shown = json.loads(entry.locator("pre").last.inner_text())
-    assert (receipt["version"], receipt["head"]) == (shown["version"], shown["head"])
-
-
-def test_a_seat_that_a_bot_took_over_is_taken_back(people: People) -> None:
-    ada, ben = _known(people, "Ada"), _known(people, "Ben")
-    clock = {"turn_seconds": events.SHORTEST_CLOCK, "on_timeout": "bot"}
-    with httpx.Client(base_url=people.url, headers={"Authorization": f"Bearer {ben.token}"}, timeout=30) as client:
-        match = client.post("/v1/matches", json={"game": "ape_town", "seats": 2, "clock": clock}).json()["id"]
-        client.post(f"/v1/matches/{match}/seats", json={})
-        ada.join(match)
-        back = ada.page.get_by_role("button", name="Take the seat back")
-        for _ in range(200):
-            legal = client.get(f"/v1/matches/{match}/legal-actions").json()["actions"]
-            if back.count() and legal:
-                break  # Ben thinks, so the bot in Ada's seat has nothing to decide
-            if legal:
-                client.post(f"/v1/matches/{match}/actions", json={"action": legal[0]})
-            ada.page.wait_for_timeout(100)
-        back.click()
-        expect(ada.page.locator(".seats .seat", has_text="Ada").locator(".tag", has_text="you")).to_be_visible()
-        expect(back).to_have_count(0)
-
-
-@pytest.mark.parametrize("wrong", ["2031-01-01T00:00:00Z", "2021-01-01T00:00:00Z"])
-def test_clocks_go_by_the_time_of_the_server(people: People, wrong: str) -> None:
-    ada = people.person("Ada")
-    ada.page.clock.install(time=wrong)
-    ada.visit()
-    ada.sign_up()
-    ada.create(GAME, 2, bots=1, options=_a_minute)
-    expect(ada.page.locator(".actions .clock")).to_have_text(re.compile(r"^(1:00|0:[3-5]\d)$"))
-
-
-def _a_minute(page: Page) -> None:
-    page.get_by_role("combobox", name="Clock").select_option(label="1 minute for each decision")

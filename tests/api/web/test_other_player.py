@@ -15,9 +15,7 @@ OPEN: Final = ".sentence[aria-disabled=false]"
 
 
 def _at_a_public_match(people: People) -> Person:
-    ada = people.person("Ada")
-    ada.visit()
-    ada.sign_up()
+    ada = people.known("Ada")
     ada.create("Ape Town", 2, bots=1)
     expect(ada.page.locator(OPEN).first).to_be_visible()
     return ada

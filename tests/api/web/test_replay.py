@@ -1,5 +1,6 @@
 """The replay on the service: every version as each viewer may see it, and what the audit checked."""
 
+import re
 import time
 from typing import Any, Final
 from xml.etree import ElementTree as ET
@@ -90,8 +91,9 @@ def test_a_running_match_is_replayed_as_this_person_may_see_it(people: People, a
     while not api.get(f"/matches/{match}/legal-actions", headers=own).json()["actions"]:
         assert time.monotonic() < deadline
     person = people.person("Ada")
-    person.visit(f"replay/{match}?seat=1&view=now")
     page = person.page
+    page.route(re.compile(r"/v1/matches/\w+$"), lambda route: route.abort(), times=1)  # it is read once more
+    person.visit(f"replay/{match}?seat=1&view=now")
     expect(page.locator(".picture desc")).to_be_attached()
     assert page.get_by_label("Seen by").locator("option").all_text_contents() == ["A spectator"]
     expect(page.locator(".audit li.passed")).to_have_count(1)
@@ -122,11 +124,21 @@ def test_a_person_who_drags_the_scrubber_requests_few_pictures(people: People, a
     assert 1 <= len(pictures) < match["version"] / 2
 
 
-def test_a_match_that_is_not_there_is_reported(people: People) -> None:
-    person = people.person("Ada")
+def test_a_match_that_is_not_there_or_damaged_is_reported(people: People) -> None:
+    page = (person := people.person("Ada")).page
     person.visit("replay/" + "a" * 26)
-    expect(person.page.get_by_role("heading", level=1)).to_be_visible()
-    expect(person.page.locator(".problem")).to_contain_text("match")
+    expect(page.get_by_role("heading", level=1)).to_have_text("No match here")
+    expect(page.locator(".problem")).to_contain_text("No match has this id")
+    detail = "The stored event of version 5 is damaged."
+    fault = {"status": 503, "code": "match-corrupt", "title": "", "detail": detail}
+    page.route(
+        re.compile(r"/v1/matches/\w+$"),
+        lambda route: route.fulfill(status=503, json=fault, headers={"Retry-After": "3600"}),
+    )
+    for place, heading in (("match/", "This match"), ("replay/", "Replay")):
+        person.visit(place + "b" * 26)
+        expect(page.get_by_role("heading", level=1)).to_have_text(heading)
+        expect(page.locator(".problem")).to_have_text(detail)
 
 
 @pytest.mark.long

@@ -7,7 +7,7 @@ import pytest
 
 from events.listener import Listener
 from events.redis_log import connect
-from service.adapters import account_cache
+from service.adapters import account_cache, announced_cache
 from service.adapters.accounts import RedisAccounts
 from service.repository.accounts import Player, Session, Token
 from tests.waiting import until
@@ -28,7 +28,7 @@ def listening(valkey_log_url: str) -> Iterator[RedisAccounts]:
     client = connect(valkey_log_url)
     store = RedisAccounts(client)
     listener = Listener(client, {account_cache.CHANNEL: store.cache})
-    until(lambda: store.cache.is_listening, 20, "the listener is subscribed")
+    until(lambda: store.cache.players.is_listening, 20, "the listener is subscribed")
     yield store
     listener.stop()
 
@@ -95,9 +95,9 @@ def test_without_a_listener_nothing_is_cached(other_process: RedisAccounts, ann:
 
 def test_a_token_read_before_a_revocation_is_not_cached_after_it(listening: RedisAccounts, ann: Player) -> None:
     token = digest()
-    seen = listening.cache.changes
+    seen = listening.cache.sessions.changes
     listening.cache.receive(token.encode())
-    listening.cache.keep_session(token, Session(ann), seen)
+    listening.cache.sessions.keep({token: Session(ann)}, seen)
     assert listening.by_token(token) is None
 
 
@@ -110,14 +110,14 @@ def test_cache_entries_expire_and_are_dropped_when_messages_may_have_been_missed
     assert listening.remembered(token)
     listening.cache.messages_missed()
     assert not listening.remembered(token)
-    monkeypatch.setattr(account_cache, "CACHE_SECONDS", 0)
+    monkeypatch.setattr(announced_cache, "CACHE_SECONDS", 0)
     listening.by_token(token)
     listening._client.delete(f"token:{token}")
     assert listening.by_token(token) is None
 
 
 def test_the_cache_of_tokens_is_limited(listening: RedisAccounts, ann: Player, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(account_cache, "CACHE_SIZE", 2)
+    monkeypatch.setattr(announced_cache, "CACHE_SIZE", 2)
     for token in (tokens := [digest() for _ in range(3)]):
         listening.add(ann, token)
         listening.by_token(token)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from secrets import token_hex
 from typing import Final
 
@@ -84,6 +85,36 @@ def test_the_number_of_tokens_is_limited_and_expired_ones_do_not_count(store: Ac
     assert store.add_token(ann.id, second, FULL, 2, NOW + 1000) == "added"
     assert store.add_token(ann.id, digest(), FULL, 2, NOW + 1000) == "full"
     assert valid(store, brief, second) == [False, True]
+
+
+def test_a_token_that_is_added_again_is_known_or_was_removed(store: Accounts, ann: Player) -> None:
+    first, second, brief = digest(), digest(), digest()
+    store.add(ann, digest())
+    add = partial(store.add_token, ann.id, limit=3, now=NOW)
+    assert add(first, WATCH) == "added"
+    assert (add(first, FULL), add(second, FULL, earlier=first)) == ("known", "known")
+    assert valid(store, first, second) == [True, False]
+    assert store.by_token(first) == Session(ann, frozenset({"watch"}))
+    assert add(brief, Token(expires_at=NOW + 1, created_at=NOW)) == "added"
+    assert (add(digest(), FULL), add(first, WATCH)) == ("full", "known")
+    store.revoke(ann.id, first, first)
+    assert (add(first, WATCH), add(second, FULL, earlier=first)) == ("removed", "removed")
+    assert add(second, FULL, now=NOW + 1) == "added"
+    assert add(brief, FULL) == "removed"
+    assert valid(store, first, second, brief) == [False, True, False]
+
+
+def test_a_known_token_is_repaired_and_found_by_an_older_process_only_with_all_rights(
+    redis: RedisAccounts, ann: Player
+) -> None:
+    made = digest()
+    redis.add(ann, digest())
+    redis.add_token(ann.id, made, WATCH, 50, NOW)
+    send(redis._client, ("DEL", f"grant:{made}"))  # as if the process had died before this step
+    assert valid(redis, made) == [False]
+    assert redis.add_token(ann.id, made, FULL, 50, NOW) == "known"
+    assert valid(redis, made) == [True]
+    assert send(redis._client, ("EXISTS", f"token:{made}")) == [0]
 
 
 def test_a_recovery_replaces_all_tokens_and_needs_the_newest_code(store: Accounts, ann: Player) -> None:

@@ -67,7 +67,7 @@ def test_no_concurrent_change_of_a_bot_is_lost(store: Bots, owner: str) -> None:
     def change(number: int) -> None:
         for _ in range(5):
             if number % 2:
-                store.change(bot.id, lambda one: replace(one, key=one.key.renewed(NOW)))
+                store.change(bot.id, lambda one: replace(one, key=one.key.renewed(NOW, token_hex(8))))
             else:
                 store.change(bot.id, lambda one: replace(one, max_matches=one.max_matches + 1))
 

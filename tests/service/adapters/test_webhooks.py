@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from secrets import token_hex
 
+import msgspec
 import pytest
 from msgspec.structs import replace
 
@@ -71,10 +72,11 @@ def test_a_player_has_a_limited_number_of_webhooks_which_can_be_changed_and_remo
     assert list(webhooks.of((player, "nobody"))[player]) == [first, second]
     assert player in webhooks.subscribers()
     changed = replace(first, status="suspended", reason="500", failing_since=AT)
-    assert webhooks.replace(first, changed)
-    assert not webhooks.replace(first, second)
+    assert webhooks.change(player, first.id, lambda _: changed) == changed
+    assert webhooks.of((player,)) == {player: [changed, second]}
+    assert webhooks.change(player, "wh_3", lambda one: one) is None
     assert due(log, "news", news_of(player)) == AT
-    assert webhooks.replace(changed, first, AT + 9)
+    assert webhooks.change(player, first.id, lambda one: first if one == changed else one, AT + 9) == first
     assert due(log, "news", news_of(player)) == AT + 9
     assert webhooks.remove(player, "wh_2")
     assert not webhooks.remove(player, "wh_2")
@@ -83,6 +85,30 @@ def test_a_player_has_a_limited_number_of_webhooks_which_can_be_changed_and_remo
     webhooks.erase(player)
     assert (webhooks.of((player,)), due(log, "news", news_of(player))) == ({}, None)
     assert webhooks.of(()) == {}
+
+
+def test_a_record_of_another_release_is_changed_and_no_concurrent_change_is_lost(
+    valkey_log_url: str, player: str
+) -> None:
+    with connect(valkey_log_url) as client:
+        webhooks = RedisWebhooks(client)
+        webhooks.add(webhook(player), 2)
+        (key,) = client.scan_iter(match=f"webhooks:*:{player}:list")
+        fields = msgspec.json.decode(client.hget(key, "wh_1"))
+        del fields["reason"]  # as if this release had added the field
+        client.hset(key, "wh_1", msgspec.json.encode(fields))
+        seen: list[Webhook] = []
+
+        def changed(one: Webhook) -> Webhook:
+            seen.append(one)
+            if len(seen) == 1:
+                webhooks.change(player, one.id, lambda other: replace(other, url="https://other.example/"))
+            return replace(one, events=("finished",))
+
+        after = webhooks.change(player, "wh_1", changed)
+        expected = replace(webhook(player), url="https://other.example/", events=("finished",))
+        assert after == expected
+        assert (webhooks.of((player,)), len(seen)) == ({player: [expected]}, 2)
 
 
 def test_deliveries_are_made_once_and_taken_by_one_process(store: Store, player: str) -> None:

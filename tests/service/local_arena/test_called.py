@@ -3,17 +3,19 @@
 import gc
 import json
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
 import msgspec
 import pytest
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
+from standardwebhooks import Webhook
 
 from service.adapters.clock import wall_clock
 from service.arena.called import Called, CalledSeat
+from service.arena.deals import CalledAt
 from service.arena.hosted import MAX_DETAIL, CannotStart
 from service.arena.play import Failed, FailureKind, Moved
 from service.arena.record import Record
@@ -21,7 +23,7 @@ from service.games.protocol import AnyGame
 from service.games.registry import GAMES
 from service.match.task import Task
 from service.ops.cli import main
-from service.repository.signing import secret_of
+from service.repository.signing import new_secret, secret_of
 from tests.service import called_bots as bots
 from tests.service.called_bots import SECRET, Answer, Honest, serving
 
@@ -33,7 +35,7 @@ SEED: Final = bytes(range(32))
 @contextmanager
 def called(bot: Honest, game: AnyGame = APE) -> Iterator[Called]:
     with serving(bot) as url:
-        player = Called(game, url, LIMIT_MS / 1000, secret_of(SECRET) or b"")
+        player = Called(game, url, CalledAt(url, secret_of(SECRET) or b""), LIMIT_MS / 1000)
         try:
             yield player
         finally:
@@ -79,7 +81,7 @@ class Says(Honest):
         ),
         (Says(200, b"x" * 20_000), "nonsense", "its answer has more than 16384 bytes", 1),
         (bots.Hangs(), "timeout", "no answer within 1000 ms", 1),
-        (bots.OtherSecret(), "nonsense", "it answered with status 401", 0),
+        (bots.OtherSecret(), "nonsense", "it answered with status 401, as if it had another secret", 0),
     ],
 )
 def test_a_failure_is_counted_as_that_of_other_bots(bot: Honest, kind: FailureKind, detail: str, calls: int) -> None:
@@ -174,3 +176,58 @@ def test_called_bots_play_in_a_contest_and_their_matches_are_verified(tmp_path: 
     for path in (folder, file):
         assert SECRET not in "".join(one.read_text() for one in ([path] if path.is_file() else path.iterdir()))
     assert (slow.exit_code, "a bot that is called has at most 10000 ms" in slow.stderr) == (2, True)
+
+
+def test_each_url_has_its_own_secret_and_a_key_in_its_query_is_shown_nowhere(tmp_path: Path) -> None:
+    other = new_secret()
+    common, own, result, plot, journal = (tmp_path / name for name in ("common", "own", "json", "plot.svg", "journal"))
+    common.write_text(SECRET)
+    own.write_text(other)
+
+    class Other(Honest):
+        def verify(self, headers: Mapping[str, str], body: bytes) -> None:
+            Webhook(other).verify(body, dict(headers))
+
+    def arena(*words: str) -> Result:
+        return CliRunner().invoke(main, ["arena", "ape_town", "--matches", "2", *words])
+
+    with serving(Honest()) as first, serving(Other()) as second:
+        keyed = [f"{second}?key=hidden", f"{second}?key=concealed"]
+        secrets = ["--secret-file", str(common), *(word for url in keyed for word in ("--secret-file", f"{url}={own}"))]
+        files = [
+            "--json",
+            str(result),
+            "--plot",
+            str(plot),
+            "--resume",
+            str(journal),
+            "--export",
+            str(tmp_path / "files"),
+        ]
+        done = arena("--bots", ",".join([first, *keyed]), *secrets, *files)
+        wrong = arena("--bots", f"{first},{keyed[0]}", *secrets[:2])
+    assert done.exit_code == 0, done.output
+    assert {bot["bot"]: bot["failures"] for bot in json.loads(result.read_bytes())["bots"]} == {
+        first: {},
+        f"{second}?…": {},
+        f"{second}?…2": {},
+    }
+    assert (
+        wrong.exit_code,
+        f"{second}?… does not play: it answered with status 401, as if it had another secret. `" in wrong.stderr,
+    ) == (1, True)
+    written = [path.read_text() for path in tmp_path.rglob("*") if path.is_file()]
+    for text in (done.output, wrong.output, *written):
+        assert "hidden" not in text
+        assert "concealed" not in text
+
+
+def test_a_secret_file_for_no_bot_and_two_for_all_are_refused() -> None:
+    url = "http://127.0.0.1:1024/"
+    for words, sentence in (
+        ([f"{url}?key=hidden=file"], f"{url}?… begins with the URL of no bot. Write URL=FILE"),
+        (["one", "two"], "give one FILE for all bots"),
+    ):
+        files = [word for file in words for word in ("--secret-file", file)]
+        done = CliRunner().invoke(main, ["arena", "ape_town", "--matches", "2", "--bots", f"{url},random", *files])
+        assert (done.exit_code, sentence in done.stderr, "hidden" in done.stderr) == (2, True, False), done.stderr

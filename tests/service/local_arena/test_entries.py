@@ -1,11 +1,21 @@
 """Names of bots: which are entries of the arena, and which of them are the same bot."""
 
+import re
 from pathlib import Path
 
 import pytest
 
 from service.arena.bots import versions
-from service.arena.entries import Address, BadEntry, Command, Function, entry_of, same_bots, version_of_command
+from service.arena.entries import (
+    Address,
+    BadEntry,
+    Command,
+    Function,
+    entry_of,
+    same_bots,
+    shown_names,
+    version_of_command,
+)
 from service.games.ape_town.game import GAME as APE
 from tests.service.local_arena.test_bots import bot_in
 
@@ -48,6 +58,34 @@ def test_a_name_is_a_built_in_bot_a_function_a_command_or_an_address(
 def test_a_name_that_cannot_be_used_is_reported(name: str, fault: str) -> None:
     with pytest.raises(BadEntry, match=fault):
         entry_of(name)
+
+
+def test_what_is_shown_of_a_url_has_no_key_and_different_urls_stay_different() -> None:
+    shown = shown_names(
+        (
+            "https://bot.example/a",
+            "https://bot.example/a?key=1",
+            "https://bot.example/a?key=2",
+            "https://bot.example/a?key=1",
+            "HTTPS://me:pass@bot.example:22/#x",
+            "https://bot.example?key=a@b?c",
+            "node bot.mjs?",
+        )
+    )
+    assert list(shown.values()) == [
+        "https://bot.example/a",
+        "https://bot.example/a?…",
+        "https://bot.example/a?…2",
+        "HTTPS://…@bot.example:22/?…",
+        "https://bot.example?…",
+        "node bot.mjs?",
+    ]
+
+
+def test_the_fault_of_a_url_shows_no_key() -> None:
+    with pytest.raises(BadEntry) as error:
+        entry_of("https://me:pass@bot.example:22/?key=1")
+    assert not {"pass", "key"} & set(re.findall(r"\w+", str(error.value).partition(": the URL ")[0]))
 
 
 def test_a_package_that_imports_the_files_of_the_current_folder_is_found_to_be_the_same_bot(

@@ -47,6 +47,26 @@ def test_a_forked_child_does_not_delete_the_folder() -> None:
         assert Path(folder).exists()
 
 
+def test_a_forked_child_counts_and_logs_with_its_own_process_id() -> None:
+    program = (
+        "import os\n"
+        "from pathlib import Path\n"
+        "from service.observability import metrics_folder\n"
+        "with metrics_folder.new_folder() as folder:\n"
+        "    os.environ[metrics_folder.FOLDER] = folder\n"
+        "    from service.observability import metrics\n"
+        "    from service.observability.logfmt import Line\n"
+        "    metrics.COMMANDS.labels('appended').inc(), Line('', 0, '', {})\n"
+        "    if not os.fork():\n"
+        "        metrics.COMMANDS.labels('reused').inc()\n"
+        "        os._exit(Line('', 0, '', {}).process != os.getpid())\n"
+        "    _, status = os.wait()\n"
+        "    print(status, len({path.stem.rpartition('_')[2] for path in Path(folder).iterdir()}))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["0", "2"]
+
+
 def test_the_folder_of_a_killed_process_is_removed_by_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(metrics_folder, "_MEMORY", str(tmp_path))  # here no process of another test deletes folders
     program = (

@@ -1,5 +1,7 @@
 """Players, their tokens and their names."""
 
+from functools import partial
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -7,7 +9,7 @@ from hypothesis import strategies as st
 from service.repository.accounts import SCOPES, Session
 from service.repository.ports import digest_of
 from service.usecases import accounts
-from service.usecases.accounts import MAX_TOKENS, PREFIX, is_token, new_token
+from service.usecases.accounts import DAY_MS, MAX_TOKENS, PREFIX, is_token, new_token
 from tests.service.arena import START, Arena, refused
 
 
@@ -69,6 +71,30 @@ def test_a_player_has_a_limited_number_of_tokens() -> None:
     for _ in range(MAX_TOKENS - 1):
         accounts.add_token(arena.ports, player)
     refused("too-many-tokens", accounts.add_token, arena.ports, player)
+
+
+def test_a_request_for_a_token_is_repeated_by_its_key_for_a_day_and_never_revives_a_revoked_token() -> None:
+    arena = Arena()
+    player, first = accounts.sign_up(arena.ports, "anna")
+    other, _ = accounts.sign_up(arena.ports, "ben")
+    add = partial(accounts.add_token, arena.ports, player, label="bot", scopes=["watch"], seconds=200_000, key="once")
+    made = add()
+    arena.wait(DAY_MS)
+    assert add() == made
+    for request in ({"label": "other"}, {"scopes": ["play"]}, {"seconds": None}, {"seconds": 60}):
+        refused("idempotency-key-reused", partial(add, **request))
+    another, _ = accounts.add_token(arena.ports, other, label="bot", scopes=["watch"], seconds=200_000, key="once")
+    assert len({made[0], another, add(key="twice")[0], add(key=None)[0], add(key=None)[0]}) == 5
+    accounts.revoke_token(arena.ports, player, digest_of(first), made[1].id)
+    refused("idempotency-key-reused", add)
+    arena.wait(DAY_MS)
+    again, _ = add()
+    assert again != made[0]
+    refused("token-invalid", accounts.authenticate, arena.ports, made[0])
+    brief = partial(add, seconds=60, key="brief")
+    brief()
+    arena.wait(60_000)
+    refused("idempotency-key-reused", brief)
 
 
 def test_a_token_is_revoked_by_its_id_and_only_by_its_player() -> None:

@@ -1,10 +1,13 @@
 """A rematch is one new match for all players of the old one, and each of them sits one seat further."""
 
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 from threading import Barrier
 
 import pytest
+from redis import Redis
 
 from service.automation.bot_turns import advance
 from service.container import Service, build
@@ -115,9 +118,12 @@ def test_a_rematch_that_was_aborted_is_followed_by_another_but_not_for_ever() ->
 
 
 @pytest.fixture
-def service(valkey_log_url: str, valkey_queue_url: str, tmp_path: Path) -> Service:
+def service(valkey_log_url: str, valkey_queue_url: str, tmp_path: Path) -> Iterator[Service]:
+    with Redis.from_url(valkey_log_url) as log:
+        log.flushall()  # keys of other tests
     environ = {"LOG_URL": valkey_log_url, "QUEUE_URL": valkey_queue_url, "DATA_DIR": str(tmp_path)}
-    return build(read({f"MOONSTONE_{name}": value for name, value in environ.items()}), listen=False)
+    with closing(build(read({f"MOONSTONE_{name}": value for name, value in environ.items()}), listen=False)) as built:
+        yield built
 
 
 @pytest.mark.long
@@ -140,7 +146,6 @@ def test_concurrent_requests_get_the_same_rematch(service: Service) -> None:
         assert [entry.match_id for player in people for entry in service.ports.index.open_entries(player)] == []
         listed = [own_page(service.ports, player, "active", None, 9).matches for player in people]
         assert [[one.id for one in matches] for matches in listed] == [[match.id]] * 2
-    service.close()
 
 
 def _over(service: Service, name: str) -> str:

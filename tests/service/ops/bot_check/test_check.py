@@ -68,7 +68,11 @@ FAULTS: Final[dict[type[Honest], tuple[tuple[str, ...], set[str], str]]] = {
     bots.Unresolved: (TIMED, {"game:four_monkeys", "patterns"}, "the items of its `any_of`"),
     bots.More: (APE, {"game:ape_town"}, 'must be {"action": {…}} in strict JSON'),
     bots.Created: (APE, {"game:ape_town"}, "It answered 201. Answer 200"),
-    bots.Redirects: (APE, {"game:ape_town"}, "It answered 302. Answer 200"),
+    bots.Redirects: (
+        APE,
+        {"game:ape_town"},
+        "or 204. If it does not play this game, name those that it plays with --game.",
+    ),
     bots.OneStep: (APE, {"game:ape_town"}, "It took 1 of 2 decisions. In the step place_tile of ape_town"),
     bots.Strict: (APE, {"unknown-fields"}, "It answered 400."),
     bots.StrictInside: (APE, {"unknown-fields"}, "It answered 400."),
