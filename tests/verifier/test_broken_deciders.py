@@ -336,7 +336,7 @@ def test_a_decider_without_one_rule_is_found_by_the_other_verifier(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, module: ModuleType
 ) -> None:
     rules = [(rule, line) for of, rule, line in RULES if of is module]
-    files = {}
+    files: dict[tuple[str, int, str], tuple[int, Lines]] = {}
     for rule, line in rules:
         played = accepted(monkeypatch, module, line)
         files |= {(rule, line, name): (version, lines) for name, version, lines in played}
