@@ -48,9 +48,12 @@ def pytest_collection_finish() -> None:
 
 
 def is_measured(item: pytest.Item) -> bool:
-    """Whether a test counts for coverage. Those with a long form do not: they play many matches and reach no line of their own."""
+    """Whether a test counts for coverage. Those with a long form and those with random examples do not: they repeat what other
+    tests do many times, and no line may depend on chance.
+    """
     is_inside = not MEASURED.isdisjoint(item.path.parents)
-    return is_inside and not any(map(item.get_closest_marker, ("long", "unmeasured")))
+    is_random = getattr(getattr(item, "obj", None), "is_hypothesis_test", False)
+    return is_inside and not is_random and not any(map(item.get_closest_marker, ("long", "unmeasured")))
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

@@ -78,9 +78,10 @@ def test_every_promise_to_clients_has_a_test() -> None:
     assert promised <= {promise for promise, _ in promises()}
 
 
-@pytest.mark.parametrize("test", [test for _, test in promises()])
-def test_every_test_in_the_table_of_promises_exists(test: str) -> None:
-    assert exists(f"tests/{test}")
+def test_every_test_in_the_table_of_promises_exists() -> None:
+    tests = [test for _, test in promises()]
+    assert len(tests) > 100
+    assert [test for test in tests if not exists(f"tests/{test}")] == []
 
 
 def test_ci_runs_what_the_readme_says() -> None:

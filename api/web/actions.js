@@ -23,11 +23,11 @@ export function useChoice(live) {
   const problem = useSignal(/** @type {Error | null} */ (null));
 
   /** The seat's own decision, if one is open. */
-  const decision = useComputed(() => live.now.value.decisions.find((one) => one.seat === live.match.value?.viewer));
+  const decision = useComputed(() => live.decisions.value.find((one) => one.seat === live.match.value?.viewer));
   /** The entries of the legal list that fit, by their index in it. */
   const fitting = useComputed(() => {
-    const { actions, texts } = live.now.value;
-    return actions.flatMap((action, index) => (fits(action, picks.value) ? [{ action, text: texts[index] ?? action.type }] : []));
+    const texts = live.texts.value;
+    return live.actions.value.flatMap((action, index) => (fits(action, picks.value) ? [{ action, text: texts[index] ?? action.type }] : []));
   });
   /** The only entry that fits, once the person has picked something. */
   const last = useComputed(() => {
@@ -37,8 +37,7 @@ export function useChoice(live) {
   const ready = useComputed(() => (last.value === null ? null : complete(last.value.action, picks.value)));
 
   useSignalEffect(() => {
-    const { actions } = live.now.value;
-    picks.value = stillPossible(actions, picks.peek());
+    picks.value = stillPossible(live.actions.value, picks.peek());
     lit.value = null;
   });
 
@@ -61,7 +60,7 @@ export function useChoice(live) {
     picks, lit, sending, problem, decision, fitting, last, ready, act,
     /** Pick an element of the board. Picking the last fitting one again confirms it. @param {Data} data */
     choose(data) {
-      const { actions } = live.now.peek();
+      const actions = live.actions.peek();
       const before = picks.peek();
       const chosen = ready.peek();
       const next = pick(actions, before, data);

@@ -6,6 +6,7 @@ import { titleOfBot, useHosted } from "./hosted.js";
 import { html } from "./html.js";
 import { createAndJoin } from "./joining.js";
 import { useLoaded } from "./loaded.js";
+import { More } from "./pages.js";
 import { Fault } from "./task.js";
 import { t } from "./words.js";
 
@@ -55,7 +56,7 @@ function Details({ game, problem }) {
   const usual = game.seats.find((count) => count > 1) ?? game.seats[0] ?? 1;
   const draft = useSignal(/** @type {Draft} */ ({ seats: usual, bots: [], options: {}, clock: undefined, private: false, rated: false }));
   const isSent = useSignal(false);
-  const hosted = useHosted(game.id);
+  const { hosted, pages } = useHosted(game.id);
   /** @param {Partial<Draft>} part */
   const set = (part) => (draft.value = { ...draft.value, ...part });
   const { seats, bots, options } = draft.value;
@@ -95,6 +96,7 @@ function Details({ game, problem }) {
         </select>
       </label>`;
     })}
+    ${seats > 1 && html`<${More} pages=${pages} label=${t("more_bots")} />`}
     <${Options} game=${game} values=${options} onChange=${(/** @type {Record<string, unknown>} */ changed) => set({ options: changed })} />
     <label><span>${t("clock")}</span>
       <select onChange=${(/** @type {any} */ event) => set({ clock: CLOCKS[event.target.selectedIndex]?.clock })}>

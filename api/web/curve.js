@@ -1,6 +1,7 @@
 /** The points of each seat over a match, and at one version. */
 import { html } from "./html.js";
 import { seatName, t } from "./replay-words.js";
+import { SeatMark } from "./seat-mark.js";
 
 /** @import { Moment, Seat } from "./types.d.ts" */
 
@@ -34,7 +35,7 @@ export function Curve({ moments, seats, version, onVersion }) {
     onVersion(1 + Math.round(share * (moments.length - 1)));
   };
   const points = moments[version - 1]?.points;
-  const summary = end.map((score, seat) => t("seatPoints", { seat, points: score })).join(", ");
+  const summary = end.map((score, seat) => `${seatName(seats, seat)} ${score}`).join(", ");
   return html`<figure class="curve card" aria-labelledby="points">
     <h2 id="points" class="small">${t("points")}</h2>
     <svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label=${t("curve", { points: summary })} onClick=${pick}>
@@ -48,6 +49,7 @@ export function Curve({ moments, seats, version, onVersion }) {
         ${end.map(
           (_, seat) => html`<li>
             <svg viewBox="0 0 32 10" aria-hidden="true"><path class="curve-line points-${seat}" d="M0 5H32" /></svg>
+            <${SeatMark} seat=${seat} />
             ${seatName(seats, seat)}:${" "}
             <strong>${points?.[seat] ?? "–"}</strong>
           </li>`,

@@ -1,7 +1,7 @@
 /**
  * Reads the text of a picture. Nothing of it is inserted as it is: only elements and attributes of a list are copied, into the
  * elements of the picture before as far as they are the same. A browser lays out only what changed: a picture has up to a
- * thousand elements, of which a move changes a few.
+ * thousand elements, of which a move changes a few. Groups that are the same as before are not read again.
  */
 
 /** @typedef {Record<string, string>} Data the names and values of `data-` attributes, without the prefix */
@@ -14,6 +14,16 @@
  * @property {number} left `x` of the element itself
  * @property {number} top
  * @property {string | null} inside the id of the nearest group around it that has one
+ */
+/** @typedef {{ around: Transform, inside: string | null, data: Data }} Outer the groups around an element */
+/**
+ * @typedef {object} Part what was read of an element
+ * @property {Outer} outer
+ * @property {Outer} within `outer` of its children
+ * @property {string} id
+ * @property {Place} place
+ * @property {boolean} isNamed whether it has `data-` attributes
+ * @property {readonly Part[]} parts of its children
  */
 /**
  * @typedef {object} Drawing
@@ -45,6 +55,10 @@ const DATA = /^data-[a-z_]+$/;
 const TRANSFORM = /^translate\((-?[\d.]+) (-?[\d.]+)\)(?: scale\(([\d.]+)\))?$/;
 /** @type {Transform} */
 const STILL = { x: 0, y: 0, scale: 1 };
+/** @type {Outer} */
+const OUTSIDE = { around: STILL, inside: null, data: {} };
+/** By the element of the page. @type {WeakMap<Element, Part>} */
+const parts = new WeakMap();
 /** The only place of the page that gives text to a parser. The result is an inert document, of which `copy` takes parts. */
 const policy = /** @type {any} */ (globalThis).trustedTypes?.createPolicy("picture", {
   createHTML: (/** @type {string} */ text) => text,
@@ -61,8 +75,15 @@ export function read(text, before = null) {
   if (!isAllowed(parsed.documentElement) || parsed.documentElement.localName !== "svg") throw new Error("This is not an SVG document.");
   /** @type {Drawing} */
   const drawing = { svg: before ?? element("svg"), places: new Map(), named: [] };
-  copy(parsed.documentElement, drawing.svg, { around: STILL, inside: null, data: {} }, drawing);
+  collect(copy(parsed.documentElement, drawing.svg, OUTSIDE), drawing);
   return drawing;
+}
+
+/** @param {Part} part @param {Drawing} drawing */
+function collect(part, drawing) {
+  if (part.isNamed) drawing.named.push({ element: part.place.element, data: part.within.data });
+  if (part.id) drawing.places.set(part.id, part.place);
+  for (const one of part.parts) collect(one, drawing);
 }
 
 /** @param {string} name */
@@ -73,22 +94,30 @@ const isAllowed = (source) => source.namespaceURI === SVG && ALLOWED.has(source.
 
 /**
  * Make an element a copy of another one.
- * @param {Element} source
- * @param {SVGElement} target
- * @param {{ around: Transform, inside: string | null, data: Data }} outer
- * @param {Drawing} drawing
+ * @param {Element} source @param {SVGElement} target @param {Outer} outer
+ * @returns {Part}
  */
-function copy(source, target, { around, inside, data }, drawing) {
-  const named = copyAttributes(source, target, data);
-  if (named !== data) drawing.named.push({ element: target, data: named });
+function copy(source, target, outer) {
+  const before = parts.get(target);
+  if (before?.outer === outer && source.isEqualNode(target)) return before;
+  const data = copyAttributes(source, target, outer.data);
   const own = transformOf(source);
-  const id = source.id;
-  if (id) {
-    const left = Number(source.getAttribute("x") ?? 0);
-    const top = Number(source.getAttribute("y") ?? 0);
-    drawing.places.set(id, { element: target, around, own, left, top, inside });
-  }
-  const within = { around: own === STILL ? around : combined(around, own), inside: id || inside, data: named };
+  const { id } = source;
+  const left = Number(source.getAttribute("x") ?? 0);
+  const top = Number(source.getAttribute("y") ?? 0);
+  const place = { element: target, around: outer.around, own, left, top, inside: outer.inside };
+  const inner = { around: own === STILL ? outer.around : combined(outer.around, own), inside: id || outer.inside, data };
+  // The same object, if nothing in it changed, says so to the children.
+  const within = before !== undefined && JSON.stringify(before.within) === JSON.stringify(inner) ? before.within : inner;
+  const part = { outer, within, id, place, isNamed: data !== outer.data, parts: copyChildren(source, target, within) };
+  parts.set(target, part);
+  return part;
+}
+
+/** @param {Element} source @param {SVGElement} target @param {Outer} within */
+function copyChildren(source, target, within) {
+  /** @type {Part[]} */
+  const copied = [];
   /** Those with an id are found by it, also if others come before them now. @type {Map<string, Node>} */
   const old = new Map();
   for (const child of target.children) if (child.id) old.set(child.id, child);
@@ -99,7 +128,7 @@ function copy(source, target, { around, inside, data }, drawing) {
     const part = isSameKind(child, known) ? known : child instanceof Element ? element(child.localName) : document.createTextNode("");
     if (part === next) next = part.nextSibling;
     else target.insertBefore(part, next);
-    if (child instanceof Element) copy(child, /** @type {SVGElement} */ (part), within, drawing);
+    if (child instanceof Element) copied.push(copy(child, /** @type {SVGElement} */ (part), within));
     else if (part.nodeValue !== child.nodeValue) part.nodeValue = child.nodeValue;
   }
   while (next !== null) {
@@ -107,6 +136,7 @@ function copy(source, target, { around, inside, data }, drawing) {
     next = next.nextSibling;
     gone.remove();
   }
+  return copied;
 }
 
 /**

@@ -1,6 +1,6 @@
 /** The hosted bots to which the player may give a seat. */
-import { get } from "./api.js";
-import { useLoaded } from "./loaded.js";
+import { useEffect } from "preact/hooks";
+import { usePages } from "./pages.js";
 import { me } from "./session.js";
 import { t } from "./words.js";
 
@@ -9,11 +9,12 @@ import { t } from "./words.js";
 /** The longest page of the API. */
 const MOST = 200;
 
-/** Those that play a game, as far as this player may seat them; none until they are read. @param {string} game */
+/** Those that play a game, as far as this player may seat them, and the pages of which they are. @param {string} game */
 export function useHosted(game) {
-  const { value } = useLoaded(() => get(`/v1/bots?limit=${MOST}`), []);
-  const all = /** @type {readonly PublicBot[]} */ (value?.hosted ?? []);
-  return all.filter(({ games, seating, owner }) => games.includes(game) && (seating === "everyone" || owner === me.value));
+  const pages = usePages(() => `/v1/bots?limit=${MOST}`, (page) => /** @type {readonly PublicBot[]} */ (page.hosted));
+  useEffect(() => void pages.restart(), []);
+  const hosted = pages.items.value?.filter(({ games, seating, owner }) => games.includes(game) && (seating === "everyone" || owner === me.value));
+  return { hosted: hosted ?? [], pages };
 }
 
 /** @param {PublicBot} bot */

@@ -4,7 +4,7 @@ import { games, readGames } from "./games.js";
 import { html } from "./html.js";
 import { useLoaded } from "./loaded.js";
 import { More, usePages } from "./pages.js";
-import { uncertainty } from "./ratings.js";
+import { PLACE, uncertainty } from "./ratings.js";
 import { PlayerName } from "./seats.js";
 import { me } from "./session.js";
 import { Fault } from "./task.js";
@@ -32,7 +32,7 @@ export function LeaderboardPage({ id, query }) {
       )}
     </nav>
     <${Board} key=${kind} game=${id} kind=${kind} />
-    <p class="soft">${t("leaderboard_why")}</p>`;
+    <p class="soft">${t("leaderboard_why", PLACE)}</p>`;
 }
 
 /** @param {string} game @param {string} kind */

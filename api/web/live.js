@@ -3,13 +3,13 @@ import { batch, signal } from "@preact/signals";
 import { command, get, isTransient, OtherPlayer, post, Problem, repeated, RETRY_MS, Unreachable } from "./api.js";
 import { setServerTime } from "./clocks.js";
 import { coalesced } from "./coalesced.js";
+import { measured, rest } from "./pace.js";
 import { forget, me, session } from "./session.js";
 import { follow } from "./stream.js";
 import { language } from "./words.js";
 
 /** @import { Action, Decision, End, Hello, Match, MatchEvent, Situation } from "./types.d.ts" */
 /** @typedef {{ version: number, at: number, text: string }} Line */
-/** @typedef {{ version: number, decisions: readonly Decision[], banks: readonly number[], actions: readonly Action[], texts: readonly string[] }} Now */
 /** @typedef {ReturnType<typeof watch>} Live */
 
 const MOVES = new Set(["action", "default_action", "timer"]);
@@ -23,8 +23,6 @@ const LONGEST_RETRY_MS = 30_000;
 /** What a pause before the next attempt may take until the page says why it waits. */
 const SILENT_MS = 2_000;
 const BETWEEN_PICTURES_MS = { seated: 250, watching: 500 };
-/** @type {Now} */
-const NOTHING = { version: 0, decisions: [], banks: [], actions: [], texts: [] };
 
 /** @param {string} id */
 export function watch(id) {
@@ -37,7 +35,12 @@ export function watch(id) {
   let stream = null;
 
   const match = signal(/** @type {Match | null} */ (null));
-  const now = signal(NOTHING);
+  const decisions = signal(/** @type {readonly Decision[]} */ ([]));
+  const banks = signal(/** @type {readonly number[]} */ ([]));
+  /** The legal list. @type {import("@preact/signals").Signal<readonly Action[]>} */
+  const actions = signal([]);
+  /** A sentence for each of them. @type {import("@preact/signals").Signal<readonly string[]>} */
+  const texts = signal([]);
   const lines = signal(/** @type {readonly Line[]} */ ([]));
   const picture = signal("");
   const connection = signal(/** @type {import("./stream.js").Connection | "over"} */ ("connecting"));
@@ -50,17 +53,14 @@ export function watch(id) {
   });
   /** The person acted: the next picture is drawn without a pause. */
   let isHurried = false;
-  const hurry = () => {
-    isHurried = true;
-    wake();
-  };
   const draw = coalesced(async () => {
+    if (document.hidden) return; // drawn when somebody looks again
     const player = me.value;
     isHurried = false;
     const options = { accept: "image/svg+xml", signal: closed.signal };
     const drawn = await persistently(() => get(`${path}/board.svg?language=${language.value}`, options));
-    if (me.value === player) picture.value = drawn;
-    const wait = match.value?.viewer == null ? BETWEEN_PICTURES_MS.watching : BETWEEN_PICTURES_MS.seated;
+    if (me.value === player) measured(() => (picture.value = drawn));
+    const wait = Math.max(rest(), match.value?.viewer == null ? BETWEEN_PICTURES_MS.watching : BETWEEN_PICTURES_MS.seated);
     if (!isHurried) await sleep(wait);
   });
 
@@ -82,28 +82,35 @@ export function watch(id) {
     }
   }
 
-  /** @param {Situation} frame @param {number} version */
-  function see(frame, version) {
-    const { decisions = now.value.decisions, banks = now.value.banks, legal_actions: actions = [], action_texts: texts = [] } = frame;
-    now.value = { version, decisions, banks, actions, texts };
-  }
+  /** @param {Situation} frame */
+  const see = (frame) =>
+    batch(() => {
+      renew(decisions, frame.decisions ?? decisions.value);
+      renew(banks, frame.banks ?? banks.value);
+      renew(actions, frame.legal_actions ?? []);
+      renew(texts, frame.action_texts ?? []);
+    });
 
   /** @param {Hello | MatchEvent | End} frame */
   function take(frame) {
     if (frame.type === "hello") {
       const hello = /** @type {Hello} */ (frame);
       setServerTime(hello.now);
-      if (hello.decisions !== undefined) see(hello, hello.version);
+      if (hello.decisions !== undefined) see(hello);
       return false;
     }
     if (frame.type === "end") return ended(/** @type {End} */ (frame));
     const event = /** @type {MatchEvent} */ (frame);
     place = { version: event.version, head: event.hash };
     batch(() => {
-      see(event, event.version);
+      see(event);
       if (event.text) lines.value = [...lines.value.slice(1 - SHOWN_LINES), { version: event.version, at: event.at, text: event.text }];
     });
     if (event.version > readAt) {
+      if (event.by === `seat:${match.value?.viewer}`) {
+        isHurried = true;
+        wake();
+      }
       draw().catch(refuse);
       if (!MOVES.has(event.type)) read().catch(refuse);
     }
@@ -167,7 +174,7 @@ export function watch(id) {
       }
       problem.value = null;
       lines.value = [];
-      now.value = NOTHING;
+      see({ decisions: [], banks: [] });
       connection.value = "connecting";
     });
     try {
@@ -188,24 +195,24 @@ export function watch(id) {
     "visibilitychange",
     () => {
       clearTimeout(hiding);
-      if (!document.hidden) resume();
-      else hiding = setTimeout(() => { stream?.abort(); stream = null; }, HIDDEN_MS);
+      if (!document.hidden) {
+        resume();
+        draw().catch(refuse);
+      } else hiding = setTimeout(() => { stream?.abort(); stream = null; }, HIDDEN_MS);
     },
     { signal: closed.signal },
   );
   start();
 
   return {
-    id, match, now, lines, picture, connection, problem, start,
+    id, match, decisions, banks, actions, texts, lines, picture, connection, problem, start,
     close() {
       closed.abort();
       wake();
     },
     /** Send an action for an open decision. @param {Action} action @param {Decision | undefined} decision */
     async act(action, decision) {
-      hurry();
       await command(`${path}/actions`, { action, ...(decision && { decision: decision.id }) });
-      hurry();
     },
     /** A command about seats, such as `leave`; then the match is read again. @param {string} name @param {object} [body] */
     async change(name, body = {}) {
@@ -217,6 +224,15 @@ export function watch(id) {
     /** Play once more: the id of the new match. @returns {Promise<string>} */
     rematch: async () => (await repeated(() => post(`${path}/rematch`))).id,
   };
+}
+
+/**
+ * Change a value unless it is the same: in real time most events leave a seat's legal list as it is, and then nothing of it is
+ * rendered again.
+ * @template T @param {import("@preact/signals").Signal<T>} known @param {T} value
+ */
+function renew(known, value) {
+  if (JSON.stringify(known.value) !== JSON.stringify(value)) known.value = value;
 }
 
 /** Pauses that can be ended early, all at once. */

@@ -1,11 +1,15 @@
 /** Shows what moved between two versions of a picture, by the ids of its elements. */
 import { combined } from "./drawing.js";
+import { isSmooth } from "./pace.js";
 
 /** @import { Drawing, Place, Transform } from "./drawing.js" */
 
 const MOVE_MS = 350;
 /** If more elements than these move at once, a picture is replaced at once: nobody could follow them. */
 const MOST_MOVING = 150;
+/** Pictures that follow each other faster than this are replaced at once too. */
+const BUSY_MS = 500;
+let latest = -BUSY_MS;
 
 /** What `inner` must be so that `combined(outer, inner)` is `whole`. @param {Transform} whole @param {Transform} outer */
 function relative(whole, outer) {
@@ -26,7 +30,9 @@ function whereIs({ around, own, left, top }) {
  * @param {Drawing} before @param {Drawing} after
  */
 export function animate(before, after) {
-  if (matchMedia("(prefers-reduced-motion: reduce)").matches) return;
+  const isSoon = performance.now() < latest + BUSY_MS;
+  latest = performance.now();
+  if (isSoon || document.hidden || !isSmooth() || matchMedia("(prefers-reduced-motion: reduce)").matches) return;
   /** @type {[SVGElement, Keyframe[]][]} */
   const moves = [];
   for (const [id, place] of after.places) {

@@ -54,9 +54,9 @@ export function usePages(address, itemsOf) {
 /**
  * What is below a list: why it could not be read, and the way to its next page. After the last page the button is gone: then
  * the focus goes to the place where it was.
- * @param {{ pages: Omit<ReturnType<typeof usePages>, "items"> }} props
+ * @param {{ pages: Omit<ReturnType<typeof usePages>, "items">, label?: string }} props
  */
-export function More({ pages }) {
+export function More({ pages, label = t("more") }) {
   const place = useRef(/** @type {HTMLElement | null} */ (null));
   const hadFocus = useRef(false);
   const isThere = pages.next.value !== null;
@@ -70,6 +70,6 @@ export function More({ pages }) {
   };
   return html`<div ref=${place} tabindex="-1" class="more">
     <${Failure} task=${pages} />
-    ${isThere && html`<button type="button" class="plain" aria-disabled=${pages.isBusy.value} onClick=${press}>${t("more")}</button>`}
+    ${isThere && html`<button type="button" class="plain" aria-disabled=${pages.isBusy.value} onClick=${press}>${label}</button>`}
   </div>`;
 }

@@ -37,8 +37,8 @@ export function Panel({ live }) {
     ${requests.map((one) => html`<${Entry} key=${one.number} exchange=${one} />`)}
     <h3>${t("frames")}</h3>
     ${frames.map((one) => html`<${Entry} key=${one.number} exchange=${one} />`)}
-    <h3>${t("legal_list", { count: live.now.value.actions.length })}</h3>
-    <${Json} value=${live.now.value.actions} />
+    <h3>${t("legal_list", { count: live.actions.value.length })}</h3>
+    <${Json} value=${live.actions.value} />
   `;
 }
 

@@ -114,7 +114,7 @@ function mark(named, fits, highlight) {
     const isButton = fitting(data) && element.querySelector(".fits") === null;
     element.classList.toggle("fits", isButton);
     if (isButton) buttons.set(element, data);
-    else for (const name of ["role", "tabindex", "aria-label"]) element.removeAttribute(name);
+    else for (const name of ["role", "tabindex", "aria-label"]) if (element.hasAttribute(name)) element.removeAttribute(name);
   }
   const inOrder = new Map([...buttons].reverse());
   let tabindex = "0";

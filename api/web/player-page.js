@@ -7,14 +7,14 @@ import { html } from "./html.js";
 import { useLoaded } from "./loaded.js";
 import { Row } from "./match-row.js";
 import { More, usePages } from "./pages.js";
-import { RatingChange, uncertainty } from "./ratings.js";
+import { PLACE, RatingChange, uncertainty } from "./ratings.js";
 import { Fault } from "./task.js";
 import { t } from "./words.js";
 
 /** @import { PlayerPage as Page, PlayerRating, RatedMatch, Summary } from "./types.d.ts" */
 
 const RATED_PAGE = 30;
-const PAGE = 20;
+const PAGE = 50;
 const WIDTH = 300;
 const HEIGHT = 70;
 const EDGE = 5;
@@ -54,7 +54,11 @@ export function PlayerPage({ id }) {
           (one) => html`<li key=${one.match}>
             <a class="match" href=${`#/replay/${one.match}`}>
               <span class="match-title">${titleOfGame(one.game)}</span>
-              <span class="soft">${date(one.rated_at)} · ${t("rank")} ${one.rank}</span>
+              <span class="soft">
+                ${date(one.rated_at)} · ${t("rank")} ${one.rank}
+                ${matches.items.value !== null &&
+                html` <${Against} player=${id} id=${one.match} listed=${matches.items.value.find((match) => match.id === one.match)} />`}
+              </span>
               <span class="does"><${RatingChange} match=${one} /></span>
             </a>
           </li>`,
@@ -72,10 +76,21 @@ export function PlayerPage({ id }) {
     </section>`;
 }
 
+/**
+ * The others of a rated match.
+ * @param {{ player: string, id: string, listed: Summary | undefined }} props `listed`: the match if it is in the list below
+ */
+function Against({ player, id, listed }) {
+  const match = useLoaded(() => (listed === undefined ? get(`/v1/matches/${id}`) : Promise.resolve(listed)), []);
+  const others = (/** @type {Summary | null} */ (match.value)?.seats ?? []).filter((seat) => (seat.former ?? seat.player) !== player);
+  const names = others.map((seat) => (seat.former === null ? seat.name : seat.former_name) ?? t("someone"));
+  return names.length > 0 && t("against", { names: names.join(", ") });
+}
+
 /** The rating in one game. @param {{ rating: PlayerRating, matches: readonly RatedMatch[] }} props `matches`: newest first */
 function InGame({ rating, matches }) {
   const { game, rank, opponents, won, shared, lost } = rating;
-  const place = rank === null ? t("no_rank", { opponents, uncertainty: uncertainty(rating) }) : t("has_rank", { rank });
+  const place = rank === null ? t("no_rank", { ...PLACE, met: opponents, uncertainty: uncertainty(rating) }) : t("has_rank", { rank });
   return html`<h3>${titleOfGame(game)}</h3>
     <p class="rating-now"><strong>${rating.rating}</strong> <span class="soft">± ${uncertainty(rating)}</span></p>
     <${History} matches=${matches} />

@@ -14,6 +14,10 @@ const SEARCHED = 50;
 /** Points of a rating for one unit of skill, which the API gives in millionths. */
 const POINTS = 40;
 const MILLION = 1_000_000;
+/** How many different opponents a place on a leaderboard needs, and its greatest uncertainty, in points of a rating. */
+export const PLACE = { opponents: 10, limit: 280 };
+/** How many matches of the same players count on one day. */
+const COUNTED_A_DAY = 10;
 
 /** The uncertainty of a rating, in its points. @param {Rating} rating */
 export const uncertainty = ({ sigma }) => Math.round((POINTS * sigma) / MILLION);
@@ -55,6 +59,6 @@ export function RatingChange({ match }) {
   return html`<span class="rating-change">
     ${t("rating_change", { before: before.rating, after: after.rating })}${" "}
     <strong class=${difference < 0 ? "worse" : "better"}>${difference < 0 ? "−" : "+"}${Math.abs(difference)}</strong>
-    ${!counted && html`<span class="soft"> ${t("not_counted")}</span>`}
+    ${!counted && html`<span class="soft"> ${t("not_counted", { times: COUNTED_A_DAY })}</span>`}
   </span>`;
 }

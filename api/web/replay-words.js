@@ -15,13 +15,12 @@ const EN = {
   seenBy: "Seen by",
   spectator: "A spectator",
   seat: "Seat {seat}",
-  named: "Seat {seat} · {name}",
+  named: "{name} · seat {seat}",
   everyone: "All seats, as known now",
   marks: "Mark what changed",
   link: "Link to this version",
   points: "Points if the match ended here",
   curve: "Points of each seat over the match. At the end: {points}.",
-  seatPoints: "seat {seat} {points}",
   events: "Events",
   clauses: "Rules: {clauses}",
   loading: "Loading …",
@@ -56,13 +55,12 @@ const DE = {
   seenBy: "Gesehen von",
   spectator: "Jemand, der zuschaut",
   seat: "Platz {seat}",
-  named: "Platz {seat} · {name}",
+  named: "{name} · Platz {seat}",
   everyone: "Alle Plätze, was jetzt bekannt ist",
   marks: "Änderungen markieren",
   link: "Link auf diese Version",
   points: "Punkte, wenn die Partie hier endete",
   curve: "Punkte jedes Platzes im Lauf der Partie. Am Ende: {points}.",
-  seatPoints: "Platz {seat} {points}",
   events: "Ereignisse",
   clauses: "Regeln: {clauses}",
   loading: "Lädt …",
@@ -91,9 +89,10 @@ const TEXTS = { en: EN, de: DE };
 /** A text in the language of the page, with its `{placeholders}` filled in. @param {Key} key @param {Record<string, unknown>} [values] */
 export const t = (key, values = {}) => filled(TEXTS[language.value][key], values);
 
-/** What a viewer is called. @param {readonly Seat[]} seats @param {number | null} viewer */
+/** What a viewer is called: the player's name, with the seat if two have the same name. @param {readonly Seat[]} seats @param {number | null} viewer */
 export function seatName(seats, viewer) {
   if (viewer === null) return t("spectator");
   const name = seats[viewer]?.name;
-  return name ? t("named", { seat: viewer, name }) : t("seat", { seat: viewer });
+  if (!name) return t("seat", { seat: viewer });
+  return seats.some((one) => one.seat !== viewer && one.name === name) ? t("named", { seat: viewer, name }) : name;
 }

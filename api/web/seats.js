@@ -1,14 +1,12 @@
 /** The seats of a match: who has them, whose turn it is, and the time that each has left. */
 import { SeatClock } from "./clocks.js";
 import { html } from "./html.js";
+import { SeatMark } from "./seat-mark.js";
 import { me } from "./session.js";
 import { t } from "./words.js";
 
 /** @import { Match, Seat } from "./types.d.ts" */
 /** @import { Live } from "./live.js" */
-
-/** @param {{ seat: number }} props */
-export const SeatMark = ({ seat }) => html`<span class=${`seat-mark seat-${seat}`} aria-hidden="true">${seat}</span>`;
 
 /** A name that leads to the page of the player; bots of the service have none. @param {{ player: string, name: string | null, kind: string | null }} props */
 export const PlayerName = ({ player, name, kind }) =>
@@ -32,7 +30,7 @@ export function Holder({ seat }) {
 
 /** @param {{ live: Live, match: Match }} props */
 export function Seats({ live, match }) {
-  const { decisions, banks } = live.now.value;
+  const [decisions, banks] = [live.decisions.value, live.banks.value];
   // If all seats may act at once, marking all of them says nothing.
   const isMarked = decisions.length > 0 && match.seats.some((seat) => decisions.every((one) => one.seat !== seat.seat));
   return html`<section class="card" aria-labelledby="seats">

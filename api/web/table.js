@@ -9,11 +9,9 @@ import { html } from "./html.js";
 import { later } from "./later.js";
 import { useLoaded } from "./loaded.js";
 import { watch } from "./live.js";
-import { Log } from "./log.js";
 import { Picture } from "./picture.js";
 import { Seats } from "./seats.js";
 import { me } from "./session.js";
-import { Sure } from "./sure.js";
 import { Failure, useTask } from "./task.js";
 import { language, t } from "./words.js";
 import { Zoomed } from "./zoomed.js";
@@ -76,7 +74,7 @@ function Shown({ live, match }) {
     </div>
     ${live.problem.value !== null && html`<p class="problem" role="alert">${live.problem.value.message}</p>`}
     <div class=${isMyTurn ? "table my-turn" : "table"}>
-      <${Board} live=${live} choice=${choice} />
+      <${Board} key=${match.status === "open"} isSimple=${match.status === "open"} live=${live} choice=${choice} />
       <div class="side">
         ${match.status === "open" && html`<${Waiting} live=${live} match=${match} />`}
         ${match.status === "suspended" && html`<p class="notice">${t("suspended_why")}</p>`}
@@ -95,6 +93,8 @@ function Shown({ live, match }) {
 
 const Ending = later(() => import("./ending.js").then((module) => module.Ending));
 const Waiting = later(() => import("./waiting.js").then((module) => module.Waiting));
+const Log = later(() => import("./log.js").then((module) => module.Log));
+const Stay = later(() => import("./stay.js").then((module) => module.Stay));
 const Panel = later(() => import("./panel.js").then((module) => module.Panel));
 
 /** @param {{ live: Live }} props */
@@ -114,10 +114,10 @@ function Connection({ live }) {
 
 /**
  * The picture. What fits can be clicked, and what a sentence touches is lit.
- * @param {{ live: Live, choice: Choice }} props
+ * @param {{ live: Live, choice: Choice, isSimple: boolean }} props `isSimple`: it shows only who has a seat
  */
-function Board({ live, choice }) {
-  const fits = useComputed(() => (choice.decision.value === undefined ? [] : live.now.value.actions));
+function Board({ live, choice, isSimple }) {
+  const fits = useComputed(() => (choice.decision.value === undefined ? [] : live.actions.value));
   const lit = useComputed(() => {
     if (choice.lit.value !== null) return [choice.lit.value];
     // What contradicts none of the picks: of a row and a column only the place where they meet.
@@ -126,31 +126,8 @@ function Board({ live, choice }) {
     for (const { field, value } of choice.picks.value) (picked[field] ??= []).push(value);
     return [picked];
   });
-  return html`<${Zoomed} label=${t("board")}>
+  return html`<${Zoomed} label=${t("board")} isSimple=${isSimple}>
     ${live.picture.value !== "" &&
     html`<${Picture} svg=${live.picture.value} fits=${fits.value} highlight=${lit.value} onPick=${choice.choose} />`}
   <//>`;
-}
-
-/** What a player can do about the match itself while it runs. @param {{ live: Live, match: Match }} props */
-function Stay({ live, match }) {
-  const task = useTask();
-  const player = me.value;
-  const mine = match.seats.find((seat) => seat.player === player && !seat.resigned);
-  const lost = match.seats.find((seat) => seat.former !== null && seat.former === player);
-  /** @param {string} name */
-  const change = (name) => task.run(() => live.change(name));
-  if (player === undefined || (mine === undefined && lost === undefined)) return null;
-  const isBusy = task.isBusy.value;
-  const hasAsked = mine !== undefined && match.abort_asked.includes(mine.seat);
-  return html`<section class="card" aria-label=${t("this_match")}>
-    <${Failure} task=${task} />
-    ${match.abort_asked.length > 0 && html`<p class="notice">${t("abort_asked")}</p>`}
-    <div class="row">
-      ${lost !== undefined && html`<button type="button" class="primary" aria-disabled=${isBusy} onClick=${() => change("return")}>${t("take_seat_back")}</button>`}
-      ${mine !== undefined && !hasAsked && html`<button type="button" class="plain" aria-disabled=${isBusy} onClick=${() => change("abort")}>${t("ask_abort")}</button>`}
-      ${mine !== undefined &&
-      html`<${Sure} label=${t("leave")} why=${t("leave_why")} yes=${t("leave_now")} no=${t("stay")} isBusy=${isBusy} act=${() => change("leave")} />`}
-    </div>
-  </section>`;
 }

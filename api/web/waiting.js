@@ -8,7 +8,9 @@ import { titleOfBot, useHosted } from "./hosted.js";
 import { html } from "./html.js";
 import { whyNotJoined } from "./joining.js";
 import { useLoaded } from "./loaded.js";
-import { Holder, SeatMark } from "./seats.js";
+import { More } from "./pages.js";
+import { SeatMark } from "./seat-mark.js";
+import { Holder } from "./seats.js";
 import { me } from "./session.js";
 import { Fault, useTask } from "./task.js";
 import { t } from "./words.js";
@@ -21,7 +23,7 @@ export function Waiting({ live, match }) {
   const task = useTask();
   const { fault } = useLoaded(readGames, []);
   useEffect(() => void (task.problem.value ??= whyNotJoined(match.id) ?? null), []);
-  const hosted = useHosted(match.game);
+  const { hosted, pages } = useHosted(match.game);
   const player = me.value;
   const isCreator = match.creator === player;
   const isSeated = match.seats.some((seat) => seat.player !== null && seat.player === player);
@@ -46,6 +48,7 @@ export function Waiting({ live, match }) {
         </li>`,
       )}
     </ul>
+    ${isCreator && !isFull && html`<${More} pages=${pages} label=${t("more_bots")} />`}
     <div class="row">
       ${!isSeated && !isFull && html`<button type="button" class="primary" aria-disabled=${isBusy} onClick=${() => change("seats", { ...(match.join_code && { join_code: match.join_code }) })}>${t("join")}</button>`}
       ${isCreator && isFull && match.manual_start && html`<button type="button" class="primary" aria-disabled=${isBusy} onClick=${() => change("start")}>${t("start")}</button>`}

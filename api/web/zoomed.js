@@ -7,9 +7,9 @@ const SCALES = [1, 1.5, 2, 3];
 /** On a phone the whole picture is too small to be read: it begins larger there, by the index of its scale. */
 const ON_A_PHONE = 2;
 
-/** @param {{ label: string, children: any }} props */
-export function Zoomed({ label, children }) {
-  const [step, setStep] = useState(() => (matchMedia("(max-width: 30rem)").matches ? ON_A_PHONE : 0));
+/** @param {{ label: string, isSimple?: boolean, children: any }} props `isSimple`: it can be read on a phone */
+export function Zoomed({ label, isSimple = false, children }) {
+  const [step, setStep] = useState(() => (!isSimple && matchMedia("(max-width: 30rem)").matches ? ON_A_PHONE : 0));
   const last = SCALES.length - 1;
   const scale = SCALES[step] ?? 1;
   return html`<section class="board" aria-label=${label}>

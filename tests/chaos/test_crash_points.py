@@ -6,8 +6,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Final, get_args
 
@@ -28,7 +27,11 @@ ROOT: Final = Path(__file__).parents[2]
 PASSES: Final = 80 if LONG else 3
 """The crash occurs at one of the first passes of a point, up to this one."""
 
-CRASH_AFTER: Final = 20
+MOST_SCRIPTS: Final = 3
+"""In the short form, the most scripts that crash at one point."""
+
+POINTS: Final[tuple[Point, ...]] = get_args(Point)
+CRASH_AFTER: Final = 20 if LONG else 40
 """In a whole service, each process crashes at its point after this many passes."""
 POINTS_OF_PROCESSES: Final[tuple[Point, ...]] = ("append-written", "append-decided", "command-hinted")
 
@@ -102,17 +105,23 @@ def empty(url: str) -> None:
         client.flushall()
 
 
-def crashing_passes(passes: int, scripts: int) -> Sequence[int]:
-    """The passes of a point at which a script crashes; `scripts` is the number of scripts that have crashed there already.
+def crashes_at(point: Point, passes: Mapping[str, Mapping[str, int]]) -> Iterator[tuple[str, int]]:
+    """The scripts that crash at a point, each with the number of the pass at which it does.
 
-    In the short form a script crashes once at each point: the first one at its first pass, the second one at its second...
+    In the short form at most three of the scripts that pass a point crash there, and at the next point the next three: the first
+    one at its first pass, the second one at its second...
     """
-    numbers = range(1, min(PASSES, passes) + 1)
-    return numbers if LONG or not numbers else (numbers[scripts % len(numbers)],)
+    counts = [(script, min(PASSES, found[point])) for script, found in passes.items() if found.get(point)]
+    if LONG:
+        yield from ((script, number) for script, most in counts for number in range(1, most + 1))
+        return
+    first = MOST_SCRIPTS * POINTS.index(point) % len(counts) if counts else 0
+    for turn, (script, most) in enumerate((counts[first:] + counts[:first])[:MOST_SCRIPTS]):
+        yield script, turn % most + 1
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("point", get_args(Point))
+@pytest.mark.parametrize("point", POINTS)
 def test_the_next_try_repairs_a_crash_at_any_point(
     play: Play,
     passes: Mapping[str, Mapping[str, int]],
@@ -121,18 +130,17 @@ def test_the_next_try_repairs_a_crash_at_any_point(
     tmp_path: Path,
     point: Point,
 ) -> None:
-    crashes = Counter[str]()
-    for script in SCRIPTS:
-        for number in crashing_passes(passes[script].get(point, 0), len(crashes)):
-            folder = tmp_path / f"{script}-{number}"
-            folder.mkdir()
-            empty(valkey_log_url)
-            code = play(script, f"{point}:{number}", folder)
-            assert code in {0, KILLED}
-            if code:
-                crashes[script] += 1
-                assert play(script, NO_CRASH, folder) == 0
-            check(script, folder)
+    crashes = 0
+    for script, number in crashes_at(point, passes):
+        folder = tmp_path / f"{script}-{number}"
+        folder.mkdir()
+        empty(valkey_log_url)
+        code = play(script, f"{point}:{number}", folder)
+        assert code in {0, KILLED}
+        if code:
+            crashes += 1
+            assert play(script, NO_CRASH, folder) == 0
+        check(script, folder)
     assert crashes, "no script passes this point"
 
 

@@ -21,6 +21,7 @@ from service.games.registry import GAMES
 from service.games.visibility import Action, Effect, Private, Public, Secret, redact
 from service.match.model import BOT_PACE_MS
 from service.repository.accounts import SCOPES
+from tests.api import checked
 from tests.api.checked import Client, documented
 from tests.api.conftest import Container, small_api
 
@@ -304,10 +305,9 @@ def test_an_observation_without_its_game_is_refused() -> None:
 
 def operations() -> list[tuple[str, str]]:
     """Methods and paths of the reference, with `x` for each parameter."""
-    paths = yaml.load((ROOT / "openapi.yaml").read_bytes(), yaml.CSafeLoader)["paths"]
     return [
         (verb.upper(), re.sub(r"{.*?}", "x", path))
-        for path, verbs in paths.items()
+        for path, verbs in checked.reference()["paths"].items()
         for verb in sorted(verbs.keys() & {"get", "post", "delete"})
     ]
 

@@ -243,18 +243,24 @@ def test_no_text_of_an_address_leads_a_request_elsewhere_or_becomes_a_heading(pe
     assert [path for path in asked if path.startswith("/v1/") and not re.fullmatch(known, path)] == []
 
 
-def test_a_hidden_tab_closes_its_stream_and_goes_on_when_it_is_looked_at(people: People) -> None:
+def test_a_hidden_tab_draws_nothing_and_closes_its_stream_and_goes_on_when_it_is_looked_at(people: People) -> None:
     ada = people.known("Ada")
     ada.page.clock.install()
     match = _against_a_bot(ada)
     before = _version(ada.page)
     _look_away(ada.page, hidden=True)
-    ada.page.clock.fast_forward(25_000)
-    actions = people.get(f"/v1/matches/{match}/legal-actions", ada.token)["actions"]
-    _act(people, match, ada.token, actions[0])
-    _look_away(ada.page, hidden=False)
+    drawn: list[str] = []
+    ada.page.on("request", lambda request: drawn.append(request.url) if "/board.svg" in request.url else None)
+    _act(people, match, ada.token, people.get(f"/v1/matches/{match}/legal-actions", ada.token)["actions"][0])
     expect(ada.page.locator(".asked")).to_have_text("Put the tile on a free field.")
-    assert _version(ada.page) == before + 1
+    assert drawn == []  # nobody looks
+    ada.page.clock.fast_forward(25_000)
+    _act(people, match, ada.token, people.get(f"/v1/matches/{match}/legal-actions", ada.token)["actions"][0])
+    with ada.page.expect_response("**/board.svg*"):
+        _look_away(ada.page, hidden=False)
+    ada.page.wait_for_function(
+        "before => Number([...document.querySelectorAll('.log .ply')].at(-1).textContent) >= before + 2", arg=before
+    )
 
 
 def _look_away(page: Page, *, hidden: bool) -> None:

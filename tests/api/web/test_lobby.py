@@ -65,6 +65,14 @@ def test_a_hosted_bot_is_given_a_seat_by_whom_its_owner_allows(people: People) -
     ben.visit("new")
     expect(ben.page.get_by_role("option", name="Bot Open of Ada")).to_have_count(1)
     expect(ben.page.get_by_role("option", name="Bot Own of Ada")).to_have_count(0)
+    first = people.get("/v1/bots?limit=200")
+    ben.page.route("**/v1/bots?limit=200", lambda route: route.fulfill(json={**first, "hosted": [], "next": "more"}))
+    ben.page.route("**/v1/bots?limit=200&cursor=more", lambda route: route.fulfill(json=first))
+    ben.visit()
+    ben.visit("new")
+    ben.page.get_by_role("button", name="Offer more bots").click()
+    expect(ben.page.get_by_role("option", name="Bot Open of Ada")).to_have_count(1)
+    ben.page.unroute_all()
     waiting = ben.create(GAME, 2)
     ben.page.get_by_label("Bots").select_option(label="Bot Open of Ada")
     expect(ben.page.get_by_role("option", name="Bot Own of Ada")).to_have_count(0)
@@ -183,7 +191,7 @@ def test_who_makes_a_match_but_gets_no_seat_is_told_so_and_may_take_one(people: 
     refusal = {"status": 409, "code": "too-many-matches", "title": "", "detail": "You play too many matches."}
     ada.page.route(re.compile("/seats$"), lambda route: route.fulfill(status=409, json=refusal))
     match = ada.create(GAME, 2)
-    expect(ada.page.get_by_role("alert")).to_contain_text("You play too many matches.")
+    expect(ada.page.get_by_role("alert").filter(has_text="You play too many matches.")).to_be_visible()
     ada.page.unroute_all()
     ada.page.get_by_role("button", name="Take a seat").click()
     expect(ada.page.locator(".seats")).to_contain_text("Ada")
@@ -252,7 +260,8 @@ def test_the_form_is_that_of_the_game_chosen_last_however_late_another_one_is_an
     answered.value.finished()
     expect(ada.field("Game")).to_have_value("four_monkeys")
     expect(skins).to_be_visible()
-    ada.field("Game").select_option(label="Monkeys on the Moon")
+    with ada.page.expect_request(re.compile("/v1/games/monkeys_on_the_moon$")):
+        ada.field("Game").select_option(label="Monkeys on the Moon")
     expect(ada.field("Seats")).to_have_count(0)  # no form of another game, whose choices would be lost
     held.pop().continue_()
     expect(ada.field("Seats")).to_be_visible()

@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 from werkzeug.serving import make_server
 
+from service.match.rating import MILLION, OPPONENTS, PLACED_SIGMA
 from tests.api.checked import Client
 from tests.api.resources.test_ratings import GAME, RIVALS, Rated
 from tests.api.web.person import People
@@ -99,11 +100,16 @@ def test_the_page_of_a_player_shows_ratings_results_and_matches(
     assert len((card.locator("polyline").get_attribute("points") or "").split()) == RIVALS + 1
     expect(page.locator("#rated-matches ~ .matches li")).to_have_count(RIVALS)
     expect(page.locator("#rated-matches ~ .matches li").last).to_contain_text("1000 →")
+    expect(
+        page.locator("#rated-matches ~ .matches li").filter(has_text=re.compile(r"against Rival 1(?!\d)"))
+    ).to_have_count(1)
     expect(page.locator("#public-matches ~ .matches li").first).to_contain_text(re.compile(r"Won by .+ \(\d+\)"))
     assert page.evaluate(OVERFLOW) <= 0
     assert violations(page) == []
     ada.visit(f"player/{played.ids['Rival 1']}")
-    expect(page.locator(".card", has_text=TITLE).get_by_role("link")).to_contain_text("2 of 10 opponents")
+    needed, limit = OPPONENTS, 40 * PLACED_SIGMA // MILLION
+    expect(page.locator(".card", has_text=TITLE).get_by_role("link")).to_contain_text(f"2 of {needed} opponents")
+    expect(page.locator(".card", has_text=TITLE).get_by_role("link")).to_contain_text(f"(limit ± {limit})")
 
 
 def test_a_player_who_is_not_there_is_reported(readers: People) -> None:
@@ -123,8 +129,8 @@ def test_a_rated_match_is_made_found_and_shows_what_it_changed(people: People) -
     ben.field("Rated").select_option(label="Rated")
     row.click()
     ben.page.get_by_role("button", name="Take a seat").click()
-    expect(ben.page.locator("#seats")).to_be_visible()
     for person in (ada, ben):
+        expect(person.page.locator("#seats")).to_be_visible()
         person.page.get_by_role("button", name="Leave the match").click()
         person.page.get_by_role("button", name="Leave now").click()
     for person in (ada, ben):

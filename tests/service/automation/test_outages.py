@@ -23,6 +23,7 @@ POLICIES: Final[tuple[dict[str, Any], ...]] = (
     {"turn_seconds": 60, "on_timeout": "bot"},
     {"bank_seconds": 60, "increment_seconds": 60},
 )
+BEFORE: Final = (TURN - 600, TURN - 5_000, 1_000)
 ENDS: Final = {"default_action", "resigned", "seat_handed_over"}
 
 
@@ -39,7 +40,7 @@ def passes_verification(arena: Arena, table: str) -> bool:
 
 @pytest.mark.parametrize("ms", LENGTHS)
 @pytest.mark.parametrize("clock", POLICIES, ids=str)
-@pytest.mark.parametrize("before", [TURN - 600, TURN - 5_000, 1_000])
+@pytest.mark.parametrize("before", BEFORE)
 def test_an_outage_costs_a_seat_no_time(clock: dict[str, Any], ms: int, before: int) -> None:
     """`before`: milliseconds from the start of the turn to the start of the outage."""
     for acts in (True, False):
@@ -58,7 +59,8 @@ def test_an_outage_costs_a_seat_no_time(clock: dict[str, Any], ms: int, before: 
             assert arena.types(table)[opened : opened + 1] == ["clock_extended"]
             assert arena.types(table)[opened + 1] in ENDS
             assert arena.match(table).paused == ms
-        assert passes_verification(arena, table)
+        # What follows in the match does not depend on the time before the outage, so one of these matches is played to its end.
+        assert before != BEFORE[0] or passes_verification(arena, table)
 
 
 @pytest.mark.parametrize("ms", LENGTHS)

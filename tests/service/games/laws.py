@@ -13,6 +13,7 @@ import msgspec
 from service.games.kit.patterns import AnyOf, hint_fields, is_listed
 from service.games.protocol import CLOCK, Move, Ring, Rng, Task
 from service.games.visibility import Action
+from tests.length import LONG
 from tests.service.games.matches import (
     Position,
     Refusal,
@@ -71,13 +72,13 @@ def law_lists_are_lazy_ordered_and_distinct(table: Table) -> None:
 
 def law_listed_actions_are_accepted_and_others_refused(table: Table) -> None:
     """Within the decision's time window. Deciding never changes the state."""
-    for position in positions(table, 16):
+    for position in positions(table, 16 if LONG else 8):
         before = encode(position.state)
         decisions = deciding(table, position.state)
         for seat in range(table.seats):
             legal = tuple(table.game.legal_actions(position.state, seat))
             at = in_time(decisions[seat], position.now) if seat in decisions else position.now
-            for entry in spread(legal, 30):
+            for entry in spread(legal, 30 if LONG else 15):
                 for action in ways(entry):
                     found = verdict(table, position, Move(seat, action, at))
                     assert not isinstance(found, Refusal), f"{action} is legal and refused: {found}"

@@ -37,6 +37,7 @@ from tests.service.games.matches import (
 )
 
 T = TypeVar("T")
+E = TypeVar("E", Effect, Action)
 Step: TypeAlias = tuple[tuple[Effect, ...], Any]
 """Effects, and the state after them."""
 
@@ -78,7 +79,7 @@ def _assert_sampled_states_leak_nothing(table: Table) -> None:
 
 def _positions_for(table: Table, number: int) -> tuple[Position, ...]:
     """The positions that are tested for the n-th viewer. The short form divides them among the viewers."""
-    found = (*positions(table, 12 * LENGTH), *hiding(table, 14 * LENGTH))
+    found = (*positions(table, 12 * LENGTH if LONG else 8), *hiding(table, 14 * LENGTH if LONG else 8))
     share = 1 if LONG else table.seats
     return found[number % share :: share]
 
@@ -120,7 +121,7 @@ def _assert_unseen_draws_leak_nothing(table: Table) -> None:
     for viewer in _viewers(table):
         alike = [after for effects, after in others if _stay_alike(table, start, (effects, after), viewer)]
         assert alike or not _hides(table), "the setup hides nothing"
-        for twin in spread(alike, 2 * LENGTH):
+        for twin in spread(alike, 2 * LENGTH) if LONG else alike[:1]:
             _walk(table, twin, viewer)
         for here, there in forks:
             _stay_alike(table, here, there, viewer)
@@ -132,7 +133,7 @@ def _other_starts(table: Table) -> Sequence[Step]:
     options = game.options(table.seats, table.options)
     setups = [game.setup(table.seats, options, START, rng) for rng in _other_draws(table, {}, opening(table)[1].drawn)]
     differing = [effects for effects in setups if encode(effects) != encode(match.opening)]
-    return [_step(table, None, effects) for effects in (differing if LONG else spread(differing, 24))]
+    return [_step(table, None, effects) for effects in (differing if LONG else spread(differing, 12))]
 
 
 def _forks(table: Table) -> Iterator[tuple[Step, Step]]:
@@ -221,8 +222,10 @@ def law_only_its_audience_sees_a_field(table: Table) -> None:
     may not see.
     """
     audiences = cache(_audiences)
-    values: list[tuple[Effect | Action, Viewer]] = [(effect, None) for effect in random_match(table).effects]
-    values += [(action, seat) for seat in range(table.seats) for action in pool(table)]
+    values: list[tuple[Effect | Action, Viewer]] = [
+        (effect, None) for effect in _of_each_type(random_match(table).effects)
+    ]
+    values += [(action, seat) for seat in range(table.seats) for action in _of_each_type(pool(table))]
     for value, actor in values:
         fields = audiences(type(value))
         whole = msgspec.to_builtins(value)
@@ -233,6 +236,14 @@ def law_only_its_audience_sees_a_field(table: Table) -> None:
                 for name, part in whole.items()
                 if name == "type" or _may_see(fields[name], value, viewer, actor)
             }
+
+
+def _of_each_type(values: Sequence[E]) -> Sequence[E]:
+    """All values; in the short form, up to 20 of each type."""
+    by_type: dict[type, list[E]] = {}
+    for value in values:
+        by_type.setdefault(type(value), []).append(value)
+    return values if LONG else [value for found in by_type.values() for value in spread(found, 20)]
 
 
 def _audiences(kind: type[Effect | Action]) -> Mapping[str, Audience]:

@@ -24,6 +24,7 @@ from service.repository.ports import Ports
 from service.settings import read
 from service.usecases.match_lifecycle import create
 from tests.command_line import run
+from tests.length import LONG
 from tests.serving import ROOT
 from tests.waiting import until
 
@@ -89,7 +90,8 @@ def dump(log: Log, folder: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.parametrize("parts", [0, 1, 3])
+@pytest.mark.long
+@pytest.mark.parametrize("parts", [0, 1, 3] if LONG else [1])
 def test_a_dump_that_is_killed_is_continued(log: Log, tmp_path: Path, parts: int) -> None:
     folder = tmp_path / "dump"
     command = [sys.executable, "-c", SMALL_PARTS, "dump", str(folder)]

@@ -25,7 +25,7 @@ from service.views.replay import moments
 from tests.length import LONG
 from tests.service.audit import match_files
 from tests.service.audit.match_files import File, Lines, toy
-from tests.service.audit.test_every_leaf import one_of_each_kind, other_values
+from tests.service.audit.test_every_leaf import one_of_each_kind, other_values, some_of
 from tests.service.games.toy.game import TOY
 from tests.serving import ROOT
 
@@ -176,8 +176,8 @@ def test_a_file_of_which_nothing_holds_is_refused() -> None:
 def test_any_forged_value_before_a_fault_gives_a_sentence(name: str) -> None:
     """Without its last event, a file has no seed, so nothing before it can be decided again."""
     lines = match_files.played(name)
-    for _, version, path, value in one_of_each_kind(lines):
-        for other in other_values(value):
+    for number, (_, version, path, value) in enumerate(one_of_each_kind(lines)):
+        for other in some_of(tuple(other_values(value)), number):
             forged = File(lines)
             where: Any = forged.events[version]
             for part in path[:-1]:

@@ -6,6 +6,7 @@ from tests.service.games.four_monkeys.tables import TABLES
 from tests.service.games.matches import Table, nodes
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize(
     ("table", "counts"),
     [(TABLES[0], [1, 15, 233, 3701]), (TABLES[1], [1, 25, 628]), (TABLES[5], [1, 61, 3834])],

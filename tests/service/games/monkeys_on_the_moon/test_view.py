@@ -70,6 +70,7 @@ def test_a_standing_bid_is_open() -> None:
     assert (seen.auction.bidder, seen.auction.points, seen.auction.coins) == (1, 5, {"brown": 1, "purple": 1})
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize(("seats", "options"), MATCHES)
 def test_an_observation_can_be_kept_up_to_date_from_effects_only(seats: int, options: Options) -> None:
     followers = {viewer: Follower(viewer) for viewer in (None, *range(seats))}
@@ -100,6 +101,7 @@ def test_an_observation_is_kept_up_to_date_when_ships_run_out() -> None:
     assert follower.table == as_json(GAME.observation(play(state, ChooseShip("red-2")), 0))
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize(("seats", "options"), MATCHES)
 def test_a_sampled_state_has_the_same_observation_and_pieces(seats: int, options: Options) -> None:
     for ply, (state, _) in enumerate(random_states(seats, seed=seats + 10, options=options)):

@@ -69,6 +69,7 @@ def test_it_wins_four_of_five_matches_against_a_random_bot(first: int) -> None:
     assert wins >= WINS_OF_A_CHUNK
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize(
     ("seats", "options"), [(3, {"missions": "secret"}), (4, {"missions": "open", "layout": "long_ways"})]
 )
@@ -76,13 +77,15 @@ def test_it_wins_most_matches_of_more_seats_too(seats: int, options: Mapping[str
     assert sum(match(seats, seed, {0}, options).winners == (0,) for seed in range(5)) >= 4
 
 
+@pytest.mark.unmeasured
 def test_a_single_player_does_much_better_than_random() -> None:
     for seed in range(5):
         assert match(1, seed, {0}).scores[0] >= match(1, seed, set()).scores[0] + 20
 
 
+@pytest.mark.unmeasured
 def test_it_plays_reproducibly() -> None:
-    assert match(4, 3, {0, 1, 2, 3}) == match(4, 3, {0, 1, 2, 3})
+    assert match(3, 3, {0, 1, 2}) == match(3, 3, {0, 1, 2})
 
 
 def laying_on(picture: str, hand: str = "A07", *, seats: int = 2, ships: int = 0) -> State:

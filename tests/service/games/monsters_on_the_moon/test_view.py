@@ -15,9 +15,11 @@ from service.games.monsters_on_the_moon.start_effects import CardGiven, GiftChos
 from service.games.monsters_on_the_moon.state import Laid, State, Turn
 from service.games.monsters_on_the_moon.view import PieceAt
 from service.games.visibility import Viewer, redact
+from tests.length import LONG
 from tests.service.games.following import as_json
 from tests.service.games.monsters_on_the_moon.builders import (
     after,
+    at_step,
     before_gifts,
     decide,
     legal,
@@ -103,9 +105,10 @@ def test_hidden_cards_do_not_affect_observations(viewer: Viewer) -> None:
     assert GAME.observation(other, 1) != GAME.observation(state, 1)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("seats", "options"), MATCHES)
 def test_an_observation_can_be_kept_up_to_date_from_effects_only(seats: int, options: Mapping[str, object]) -> None:
-    for seed in range(3):
+    for seed in range(3 if LONG else 1):
         followers = {viewer: Follower(viewer) for viewer in (None, *range(seats))}
         for state, effects in random_match(seats, seed, options):
             for viewer, follower in followers.items():
@@ -128,6 +131,7 @@ def test_an_observation_is_kept_up_to_date_when_a_plate_is_lost() -> None:
     assert state.seats[0].plates_lost == 2
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize(("seats", "options"), MATCHES)
 def test_a_sampled_state_has_the_same_observation_and_pieces(seats: int, options: Mapping[str, object]) -> None:
     for ply, (state, _) in enumerate(random_match(seats, seats + 10, options)):
@@ -147,6 +151,15 @@ def test_sampled_states_differ_in_hidden_data() -> None:
     # the only gift that seat 0 does not know is that of seat 2 to seat 1
     assert {twin.seats[2].gift for twin in twins} == {"A05", "A06"}
     assert {twin.seats[1].gift for twin in twins} == {"A03"}
+
+
+def test_a_sampled_seat_that_has_chosen_its_mission_chose_one_of_its_own() -> None:
+    state = at_step(table(3, options={"missions": "secret"}), "choose_mission", None)
+    state = with_holdings(state, 1, mission=state.seats[1].missions[0])
+    twins = [sampled(state, 0, seed).seats for seed in range(8)]
+    assert all(seats[1].mission in seats[1].missions for seats in twins)
+    assert len({seats[1].mission for seats in twins}) > 1
+    assert {seats[2].mission for seats in twins} == {None}
 
 
 def test_sampled_hands_contain_the_first_cards_that_were_kept_or_given() -> None:

@@ -8,7 +8,7 @@ from service.games.monsters_on_the_moon.effects import WallPlaced
 from service.games.monsters_on_the_moon.grid import coordinates_of
 from service.games.monsters_on_the_moon.state import State
 from tests.length import LENGTH, LONG
-from tests.service.games.monsters_on_the_moon.builders import decide, legal, play, random_match, with_cards
+from tests.service.games.monsters_on_the_moon.builders import after, decide, legal, play, random_match, with_cards
 from tests.service.games.monsters_on_the_moon.test_bots import choice, match
 from tests.service.games.monsters_on_the_moon.wall_tables import WALLS, Pair, builder, built, ring, wall, walls
 
@@ -85,11 +85,12 @@ def test_without_a_card_it_separates_no_group_of_its_own() -> None:
     assert choice(state) not in [wall(f"v {x} 0") for x in range(1, 8)]
 
 
+@pytest.mark.unmeasured
 def test_it_uses_its_walls() -> None:
     laid = 0
     state = list(random_match(2, 7, WALLS))[20][0]
     while state.step is not None:
         effects = decide(state, choice(state) if state.awaited == 0 else legal(state)[0])
         laid += sum(isinstance(effect, WallPlaced) and effect.seat == 0 for effect in effects)
-        state = play(state, choice(state) if state.awaited == 0 else legal(state)[0])
+        state = after(state, effects)
     assert laid >= 3
