@@ -85,6 +85,7 @@ def test_the_notices_of_a_match_arrive_signed(world: World, receiver: Receiver) 
     leave(ports, "pl_b", match.id, "leave")
     leave(ports, "pl_a", match.id, "leave")
     world.worker()
+    until(lambda: world.newest(match).is_over, TIMEOUT_S, "the match is scored")
     until(lambda: "finished" in {one["type"] for one in notices(receiver)}, TIMEOUT_S, "the end arrives")
     for headers, body in received(receiver):
         verified = Verifier(secret).verify(body.decode(), dict(headers))
