@@ -47,7 +47,7 @@ GAME: Final = "monkeys_on_the_moon"
 class Figures(NamedTuple):
     """Milliseconds from the receipt of a person's move to that of the bot's, and of processor time in the process `calls`.
 
-    `idle`: the percentage of a processor that this process needs without tasks.
+    `idle`: the percentage of a processor that this process needs without tasks. `cpu_ms` does not contain it.
     """
 
     tasks: int
@@ -67,10 +67,11 @@ def measure(service: Service, environ: Mapping[str, str], log: Any, folder: Path
             _play(service, matches, WARM_UP_S)
             cpu_before = _cpu_s(process.pid)
             time.sleep(IDLE_S)
-            idle_s = _cpu_s(process.pid) - cpu_before
+            idle = (_cpu_s(process.pid) - cpu_before) / IDLE_S
             begun = {match.id: _head(service, match) for match in matches}
+            cpu_before, began = _cpu_s(process.pid), time.monotonic()
             _play(service, matches, SECONDS)
-            cpu_s = _cpu_s(process.pid) - cpu_before - idle_s
+            cpu_s = _cpu_s(process.pid) - cpu_before - idle * (time.monotonic() - began)
         finally:
             process.terminate()
             process.wait()
@@ -79,7 +80,7 @@ def measure(service: Service, environ: Mapping[str, str], log: Any, folder: Path
             events = [event for event in _events(service, match) if event.version > begun[match.id]]
             tasks += sum(event.type == "action" and event.by == "seat:0" for event in events)
             times += [after.at - before.at for before, after in pairwise(events) if (before.by, after.by) == _ANSWER]
-    return Figures(tasks, median(times), quantiles(times, n=100)[98], 1000 * cpu_s / tasks, 100 * idle_s / IDLE_S)
+    return Figures(tasks, median(times), quantiles(times, n=100)[98], 1000 * cpu_s / tasks, 100 * idle)
 
 
 @contextmanager
