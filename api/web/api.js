@@ -44,9 +44,6 @@ effect(() => {
   exchanges.value = []; // they may have what only the former player may see
 });
 
-/** How long a read that failed for a reason that passes waits before it is repeated, unless the service says how long. */
-export const RETRY_MS = 1_000;
-
 /** A refusal of the service. The message says what is wrong, in the language of the page where the service knows it. */
 export class Problem extends Error {
   /** @param {ProblemDocument} document @param {number | null} retryMs */

@@ -2,10 +2,8 @@
 import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { html } from "./html.js";
+import { RETRY_MS } from "./loaded.js";
 import { t } from "./words.js";
-
-/** The pause before the second attempt to load a part; each next one is twice as long. */
-const RETRY_MS = 1_000;
 
 /**
  * A component that stands for another one, and has its properties.

@@ -1,8 +1,9 @@
 /** A match as it goes on: its newest version, picture and legal list. It reconnects without losing its place. */
 import { batch, signal } from "@preact/signals";
-import { command, get, isTransient, OtherPlayer, post, Problem, repeated, RETRY_MS, Unreachable } from "./api.js";
+import { command, get, isTransient, OtherPlayer, post, Problem, repeated, Unreachable } from "./api.js";
 import { setServerTime } from "./clocks.js";
 import { coalesced } from "./coalesced.js";
+import { LONGEST_RETRY_MS, RETRY_MS } from "./loaded.js";
 import { measured, rest } from "./pace.js";
 import { forget, me, session } from "./session.js";
 import { follow } from "./stream.js";
@@ -19,7 +20,6 @@ const PASSING = new Set(["restart", "max-age", DIVERGED]);
 const SHOWN_LINES = 200;
 const READ_BACK = 40;
 const HIDDEN_MS = 20_000;
-const LONGEST_RETRY_MS = 30_000;
 /** What a pause before the next attempt may take until the page says why it waits. */
 const SILENT_MS = 2_000;
 const BETWEEN_PICTURES_MS = { seated: 250, watching: 500 };

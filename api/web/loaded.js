@@ -1,8 +1,9 @@
 /** What a page reads once. */
 import { useEffect, useState } from "preact/hooks";
 
-const RETRY_MS = 1_000;
-const LONGEST_RETRY_MS = 30_000;
+/** The pause before a read that failed is repeated, unless the service says how long; each next one is twice as long. */
+export const RETRY_MS = 1_000;
+export const LONGEST_RETRY_MS = 30_000;
 
 /**
  * What a request gives. The value before stays until the next one is there. If it fails for a reason that may pass (then the error

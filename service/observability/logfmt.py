@@ -8,16 +8,16 @@ The package logfmter writes the same format, but takes 37 microseconds for a lin
 
 import json
 import logging
-import os
 import re
 import sys
 import threading
 import time
 from collections.abc import Mapping
-from functools import cache, lru_cache
+from functools import lru_cache
 from types import TracebackType
 from typing import Final, TextIO
 
+from service.observability.process_id import process_id
 from service.observability.safe_traceback import trace
 
 _PLAIN: Final = re.compile(r"[\w./:<>{}+*@,;()\[\]-]+", re.ASCII)
@@ -65,14 +65,6 @@ def masked(text: str) -> str:
     return text
 
 
-@cache
-def _pid() -> int:
-    """Cached, because a system call takes as long as the rest of a record."""
-    return os.getpid()
-
-
-os.register_at_fork(after_in_child=_pid.cache_clear)
-
 _BLANK: Final = logging.makeLogRecord({}).__dict__
 
 
@@ -89,7 +81,7 @@ class Line(logging.LogRecord):
             msg=message,
             created=now,
             msecs=now % 1 * 1000,
-            process=_pid(),
+            process=process_id(),
             fields=fields,
         )
 

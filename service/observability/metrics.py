@@ -7,7 +7,7 @@ Each process of a machine writes to its own file in a common folder. The process
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest, values
@@ -16,20 +16,23 @@ from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
 from service.observability.metrics_folder import FOLDER, PROCESS
+from service.observability.process_id import process_id
 
 _FAST: Final = (0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 _LATE: Final = (0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 15.0, 60.0, 300.0)
 """The buckets of histograms, in seconds."""
 
 
-@cache
 def _name() -> str:
-    """Cached, because it is called at every count."""
-    return os.environ.get(PROCESS) or str(os.getpid())
+    return _name_of(process_id())
 
 
-if hasattr(os, "register_at_fork"):  # elsewhere than on Unix, no process forks
-    os.register_at_fork(after_in_child=_name.cache_clear)
+@lru_cache(maxsize=1)
+def _name_of(pid: int) -> str:
+    """Cached, because it is called at every count. The process id is the key, so that a fork gets a new value."""
+    return os.environ.get(PROCESS) or str(pid)
+
+
 if FOLDER in os.environ:
     values.ValueClass = values.MultiProcessValue(_name)  # type: ignore[no-untyped-call]  # as its docs say
 

@@ -24,7 +24,7 @@ from service.match.randomness import commitment, new_salts
 from service.match.refusals import refused
 from service.observability import failpoints, metrics
 from service.repository.ports import Ports
-from service.usecases import finding
+from service.usecases import created_ids, finding
 from service.usecases.held_seats import hold_seats
 from service.usecases.hints import hint
 from service.usecases.match_index import announce, withdraw
@@ -276,7 +276,7 @@ def replay(ports: Ports, match: Match, key: CommandKey, seen: Seen) -> Submitted
 
 def reused() -> Refused:
     metrics.COMMANDS.labels("reused").inc()
-    return Refused("idempotency-key-reused", "This Idempotency-Key was used for another request; choose a new one.")
+    return created_ids.reused()
 
 
 def server_seed(ports: Ports, match: Match) -> bytes:
