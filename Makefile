@@ -6,6 +6,8 @@ BIN = $(VENV)/bin
 STAMP = $(VENV)/.installed
 # Tests wait for processes, disks and deadlines for half of their time, so four test processes keep two cores busy.
 PYTEST = $(BIN)/python -m pytest -n 4 --dist=worksteal
+# A test that hangs fails after five minutes, with the stacks of all threads.
+LIMIT = -o faulthandler_timeout=300 -o faulthandler_exit_on_timeout=true
 # The length of tests that have a long form, as a multiple of their length in `make test`: 40 means 200 power cuts.
 TEST_LENGTH ?= 40
 TESTS ?= tests
@@ -31,7 +33,7 @@ run: $(STAMP) ## start the whole service on this machine; Ctrl-C stops it
 # `make test` measures coverage, and `make coverage` checks it.
 MEASURE = --cov --cov-report= --cov-fail-under=0
 test: $(STAMP) ## run every test, in parallel, with its own Valkey servers
-	@$(PYTEST) $(MEASURE) || { test $$? = 1 && $(MAKE) --no-print-directory again; }
+	@$(PYTEST) $(LIMIT) $(MEASURE) || { test $$? = 1 && $(MAKE) --no-print-directory again; }
 
 again: $(STAMP) ## run the tests that failed last once more, one by one
 	@echo "A test may have failed only because of the load of the others, so it runs again alone. Please report tests that pass now."

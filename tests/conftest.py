@@ -2,6 +2,7 @@
 
 import gc
 import os
+import signal
 import sys
 import threading
 import time
@@ -35,6 +36,9 @@ MEASURED = {
     )
 }
 """The folders whose tests are traced: they must cover the rules, the log, and the reading and writing of matches."""
+
+# A shell that starts the tests in the background makes them, and every process that they start, ignore SIGINT.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # A slow example on a busy machine is not a failure.
 settings.register_profile("moonstone", deadline=None, suppress_health_check=[HealthCheck.too_slow])

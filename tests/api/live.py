@@ -106,6 +106,7 @@ def serving(environ: Mapping[str, str], workers: int = WORKERS) -> Iterator[Serv
 
 def frames(response: http.client.HTTPResponse) -> Iterator[Frame]:
     """The frames of an event stream until it ends or is cut."""
+    assert response.status == http.HTTPStatus.OK, response.read()
     fields: dict[str, str] = {}
     while line := response.readline():
         name, _, value = line.decode().rstrip("\n").partition(":")

@@ -234,6 +234,10 @@ def test_a_bot_to_call_passes_its_tests_and_every_check(tmp_path: Path, language
             done = CliRunner().invoke(main, ["bot", "check", url, "--secret-file", str(folder / "secret")])
         finally:
             bot.send_signal(signal.SIGINT)
+            try:
+                bot.wait(30)
+            finally:
+                bot.kill()
     assert bot.returncode == 130
     assert (done.exit_code, done.stdout.endswith("No fault found.\n")) == (0, True), done.output
 

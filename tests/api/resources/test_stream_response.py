@@ -1,5 +1,6 @@
 """Live streams on a real gunicorn with two workers and a real log: disconnections, kills, stops."""
 
+import http
 import re
 import signal
 import socket
@@ -143,6 +144,7 @@ def silence(stream: Iterator[Frame]) -> float:
 
 def test_a_stream_of_lines_is_live_and_ends_with_an_end_line(server: Server, service: Service, table: Table) -> None:
     with server.get(f"/v1/matches/{table.match_id}/events", {"Accept": "application/x-ndjson"}) as response:
+        assert response.status == http.HTTPStatus.OK, response.read()
         assert response.getheader("Content-Type") == "application/x-ndjson"
         hello = msgspec.json.decode(response.readline())
         assert (hello["type"], hello["match"], hello["status"]) == ("hello", table.match_id, "running")

@@ -167,14 +167,8 @@ def test_a_sequential_test_stops_by_itself(tmp_path: Path) -> None:
 
 @contextmanager
 def running(*words: object, **more: Any) -> Iterator[subprocess.Popen[str]]:
-    """A run of the arena, which is killed at the end. Where these tests run in the background, SIGINT would be ignored."""
-    ignored = signal.getsignal(signal.SIGINT)
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        arena = subprocess.Popen(command(*words), text=True, **{"cwd": ROOT, "stdout": subprocess.PIPE, **more})
-    finally:
-        signal.signal(signal.SIGINT, ignored)
-    with arena:
+    """A run of the arena, which is killed at the end."""
+    with subprocess.Popen(command(*words), text=True, **{"cwd": ROOT, "stdout": subprocess.PIPE, **more}) as arena:
         try:
             yield arena
         finally:
