@@ -19,3 +19,12 @@ def test_the_text_of_a_mutation_occurs_once_and_its_test_exists(mutation: Mutati
     parts = name.partition("[")[0].split("::")
     found = functions(path) if len(parts) == 1 else functions("tests/events/log_contract.py")
     assert parts[-1] in found
+
+
+def test_the_cases_that_mutations_name_exist(request: pytest.FixtureRequest) -> None:
+    """Of the tests that this run has collected: in a run of all tests, every case is looked up."""
+    cases: dict[str, set[str]] = {}
+    for item in request.session.items:
+        cases.setdefault(item.nodeid.partition("[")[0], set()).add(item.nodeid)
+    named = [mutation.test for mutation in MUTATIONS if "[" in mutation.test]
+    assert [name for name in named if name not in cases.get(name.partition("[")[0], {name})] == []
