@@ -115,6 +115,19 @@ def test_an_outage_is_given_back_before_the_action_that_it_would_have_made_late(
     assert (drafts[0].by, drafts[0].data) == ("worker", canonical(ClockExtended(1_000, "outage")))
 
 
+def test_no_consequence_of_a_deadline_comes_before_its_time() -> None:
+    arena = Arena()
+    table = arena.monkeys("anna", "ben", turn_seconds=60)
+    arena.wait(COUNTDOWN)
+    match = arena.match(table)
+    (decision,) = match.decisions()
+    default = TakeDefault(seat=decision.seat, action=decision.on_timeout, reason="clock")
+    assert decision.enforced_at is not None
+    with pytest.raises(NotDue):
+        decide(match, default, decision.enforced_at - 1, lambda: SEED)
+    assert [draft.type for draft in decide(match, default, decision.enforced_at, lambda: SEED)] == ["default_action"]
+
+
 def test_a_tag_of_another_format_is_no_head_of_the_match() -> None:
     match = open_match("anna")
     refusal = refused("stale-version", decide, match, Leave(player="anna", if_match=()), match.at, never)
