@@ -1,7 +1,7 @@
 """The hash chain of a match: turns drafts into stored bytes, and verifies stored bytes whenever a match is folded."""
 
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -64,7 +64,14 @@ def seal(head: Head, drafts: Sequence[Draft], at: int, salts: Sequence[str]) -> 
     return tuple(sealed), head
 
 
-def follow(head: Head, stored: bytes) -> tuple[Event, Head]:
+class Verified(NamedTuple):
+    """An event whose place in the chain was checked, and the head of the match after it."""
+
+    event: Event
+    head: Head
+
+
+def follow(head: Head, stored: bytes) -> Verified:
     """Decode `stored` as the event directly after `head`, and return it with the head after it.
 
     The envelope must be canonical to the byte. `data` is not checked, since the hash covers it.
@@ -82,7 +89,7 @@ def follow(head: Head, stored: bytes) -> tuple[Event, Head]:
         raise kind(version, f"no event: {fault}") from error
     if event.version != version or event.prev != head.hash or encode(event) != stored:
         raise BrokenChain(version, _fault(head, event))
-    return event, Head(version, digest(stored))
+    return Verified(event, Head(version, digest(stored)))
 
 
 class _Link(msgspec.Struct):

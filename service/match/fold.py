@@ -1,12 +1,12 @@
 """Folds stored events into a match: `begin` takes the first event, `fold` the others, `step` a single one."""
 
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 from msgspec.structs import astuple
 
-from events.chain import BrokenChain, NewerEvent, follow, genesis
+from events.chain import BrokenChain, NewerEvent, Verified, follow, genesis
 from events.record import MatchId
 from service.errors import Corrupt, Refused, location
 from service.games.protocol import AnyGame, BadOptions
@@ -78,24 +78,39 @@ def _too_old(what: str) -> Refused:
     return Refused("engine-too-old", f"This service is too old for this match: it does not know {what}.")
 
 
+class Folded(NamedTuple):
+    """A match, and the events that were folded into it."""
+
+    match: Match
+    events: tuple[Verified, ...]
+
+
 def fold(match: Match, events: Sequence[bytes]) -> Match:
-    """The match after some more stored events, each checked against the chain.
+    """The match after some more stored events. Raises the same as `fold_verified`."""
+    return fold_verified(match, events).match
+
+
+def fold_verified(match: Match, events: Sequence[bytes]) -> Folded:
+    """The match after some more stored events, each checked against the chain; and these events, decoded.
 
     Raises:
         Corrupt: an event breaks the chain, or is impossible in the match.
         Refused: `engine-too-old`: an event has a type, a field or a value that this service does not know.
     """
     if not events:
-        return match  # the same object, with its cached properties
+        return Folded(match, ())  # the same object, with its cached properties
     folding = Folding(*astuple(match))
     head, known = match.head, transitions(match.game)
+    verified = []
     for stored in events:
         try:
-            event, head = follow(head, stored)
+            followed = follow(head, stored)
         except NewerEvent as error:
             raise _too_old(f"a field of the event at version {error.version}") from error
         except BrokenChain as error:
             raise Corrupt(error.version, error.fault) from error
+        verified.append(followed)
+        event, head = followed
         transition = known.get(event.type)
         if transition is None:
             raise _too_old(f"the event type {event.type} at version {event.version}")
@@ -107,7 +122,7 @@ def fold(match: Match, events: Sequence[bytes]) -> Match:
         except Exception as error:  # a damaged event may make the rules raise anything; only its own match stops
             raise Corrupt(event.version, location(error)) from error
     folding.head, folding.at = head, event.at
-    return Match(*astuple(folding))
+    return Folded(Match(*astuple(folding)), tuple(verified))
 
 
 def step(match: Match, stored: bytes) -> Match:

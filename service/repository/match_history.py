@@ -104,8 +104,8 @@ class History:
         """The snapshot to store with an append after the version `after`; None if none is due."""
         return self._loader.snapshot(match, after)
 
-    def keep(self, match: Match, wrote_on: Version | None = None, events: Sequence[bytes] = ()) -> None:
-        """Cache a match that is known to be in the log, and the stored `events` that led to its head, if any.
+    def keep(self, match: Match, wrote_on: Version | None = None, events: Sequence[Verified] = ()) -> None:
+        """Cache a match that is known to be in the log, and the `events` that led to its head, if any.
 
         `wrote_on` is the version after which this process appended; None if it only read.
         """
@@ -117,7 +117,7 @@ class History:
             if known is None or known.head.version <= match.head.version:
                 self._recent[match.id] = match
                 if events:
-                    self._events.keep(match, events)
+                    self._events.keep(match.id, events)
             self._recent.move_to_end(match.id)
             while len(self._recent) > CACHED_MATCHES:
                 gone, _ = self._recent.popitem(last=False)
@@ -143,10 +143,10 @@ class History:
 
     def _newest(self, match_id: MatchId, known: Match | None, tail: Tail) -> Match:
         """The match after a tail that begins at the cached match, or at a snapshot if the match is not cached."""
-        events: Sequence[bytes] = ()
+        match: Match | None
+        events: Sequence[Verified] = ()
         if known is not None and begins_at(tail, known):
-            events = tail.events[1:]
-            match: Match | None = self._loader.fold(match_id, events, known)
+            match, events = self._loader.fold(match_id, tail.events[1:], known)
         else:
             if known is not None:
                 self._forget(known)

@@ -81,7 +81,7 @@ class MatchLoader:
         while rest:
             before = match.head.version if match else 0
             steps = SNAPSHOT_INTERVAL - before % SNAPSHOT_INTERVAL
-            match, rest = self.fold(match_id, rest[:steps], match), rest[steps:]
+            match, rest = self.fold(match_id, rest[:steps], match).match, rest[steps:]
             if snapshot := self.snapshot(match, before):
                 found[match.head.version] = snapshot
         if found:
@@ -89,8 +89,8 @@ class MatchLoader:
                 self._log.save_snapshots(match_id, start, found)
         return match
 
-    def fold(self, match_id: MatchId, events: Sequence[bytes], known: Match | None) -> Match:
-        """The match `known` (None before its first event) after some more of its stored events.
+    def fold(self, match_id: MatchId, events: Sequence[bytes], known: Match | None) -> fold.Folded:
+        """The match `known` (None before its first event) after some more of its stored events; and those after its first.
 
         Raises:
             Corrupt: the events do not follow from `known`.
@@ -99,7 +99,7 @@ class MatchLoader:
         try:
             if known is None:
                 known, events = fold.begin(match_id, events[0], self._games), events[1:]
-            return fold.fold(known, events)
+            return fold.fold_verified(known, events)
         except Corrupt:
             metrics.CHAIN_BREAKS.inc()
             raise

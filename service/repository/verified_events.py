@@ -1,24 +1,18 @@
 """Events whose hash chain was checked: the newest from a cache that the fold fills, all others from the log."""
 
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 from events.chain import BrokenChain, follow
+from events.chain import Verified as Verified
 from events.log import Log
-from events.record import Event, Head, MatchId, Version, decode
+from events.record import Head, MatchId, Version, decode
 from service.errors import Corrupt
 from service.match.model import Match
 from service.observability import metrics
 
 CACHED_EVENTS: Final = 16
 """Events of a match in the cache. Clients that follow a match live are rarely further behind."""
-
-
-class Verified(NamedTuple):
-    """An event of a match, and the head of the match after it."""
-
-    event: Event
-    head: Head
 
 
 class VerifiedEvents:
@@ -28,15 +22,13 @@ class VerifiedEvents:
         self._log = log
         self._cached: dict[MatchId, tuple[Verified, ...]] = {}
 
-    def keep(self, match: Match, stored: Sequence[bytes]) -> None:
-        """Cache stored events that a fold has just checked; the last of them is the match's newest."""
-        events = [decode(one) for one in stored[-CACHED_EVENTS:]]
-        hashes = [*(event.prev for event in events[1:]), match.head.hash]
-        fresh = [Verified(event, Head(event.version, hash_)) for event, hash_ in zip(events, hashes, strict=True)]
-        before = self._cached.get(match.id, ())
-        if before and before[-1].head != Head(events[0].version - 1, events[0].prev):
+    def keep(self, match_id: MatchId, events: Sequence[Verified]) -> None:
+        """Cache consecutive events that a fold has just checked; the last of them is the match's newest."""
+        first = events[0].event
+        before = self._cached.get(match_id, ())
+        if before and before[-1].head != Head(first.version - 1, first.prev):
             before = ()
-        self._cached[match.id] = (*before, *fresh)[-CACHED_EVENTS:]
+        self._cached[match_id] = (*before, *events)[-CACHED_EVENTS:]
 
     def forget(self, match_id: MatchId) -> None:
         self._cached.pop(match_id, None)
@@ -64,7 +56,7 @@ class VerifiedEvents:
         try:
             found = [_unlinked(first, stored[0])]
             for entry in stored[1:]:
-                found.append(Verified(*follow(found[-1].head, entry)))
+                found.append(follow(found[-1].head, entry))
         except BrokenChain as error:
             metrics.CHAIN_BREAKS.inc()
             raise Corrupt(error.version, error.fault) from error
@@ -87,4 +79,4 @@ def _unlinked(version: Version, stored: bytes) -> Verified:
         before = decode(stored).prev
     except (ValueError, RecursionError):
         before = ""  # not an event; `follow` raises with the fault
-    return Verified(*follow(Head(version - 1, before), stored))
+    return follow(Head(version - 1, before), stored)

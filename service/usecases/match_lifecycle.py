@@ -5,16 +5,16 @@ from typing import Final, Literal
 
 import msgspec
 
-from events.chain import NEWEST_FORMAT, genesis, seal
+from events.chain import NEWEST_FORMAT, Verified, genesis, seal
 from events.log import Append
-from events.record import MatchId
+from events.record import MatchId, decode
 from service.errors import Corrupt, Refused
 from service.games.visibility import Seat
 from service.match import randomness
 from service.match.commands import Create, FreeSeat, Join, Leave, SeatBot, SeenHead, Start
 from service.match.decide import decide
 from service.match.facets import facets_of
-from service.match.fold import begin, fold
+from service.match.fold import begin, fold_verified
 from service.match.model import Match
 from service.match.new_match import NewMatch, check_pace, game_named, with_clock
 from service.observability import failpoints
@@ -93,7 +93,8 @@ def _create(
         )
     head = genesis(match_id, game.info.id, game.info.ruleset, wanted.format_number)[1]
     events, _ = seal(head, drafts, at, randomness.new_salts(len(drafts)))
-    match = fold(begin(match_id, events[0], ports.games), events[1:])
+    created = begin(match_id, events[0], ports.games)
+    match, verified = fold_verified(created, events[1:])
     ports.index.add(match_id, at, player, private=wanted.private)
     for bot in wanted.hosted:
         ports.index.enrol(bot, match_id, at)
@@ -102,7 +103,7 @@ def _create(
     failpoints.point("create-indexed")
     due, _ = due_with_news(ports, match)
     append = Append(match_id, command_key.id, command_key.digest, head, events, due, secret_seed)
-    written = put(ports, match, append)
+    written = put(ports, match, append, (Verified(decode(events[0]), created.head), *verified))
     if written is None:
         raise Corrupt(1, "the log has a match, but not the command that created it")
     if written.match.created_at != at:  # another copy of the request, sent at the same time, created the match

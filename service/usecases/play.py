@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from events.record import MatchId, Version, decode
+from events.record import MatchId, Version
 from service.games.visibility import Seat
 from service.match.commands import Act, SeenHead
 from service.match.decide import decide
@@ -80,7 +80,7 @@ def receipt(ports: Ports, submitted: Submitted, player: str) -> Receipt:
     if submitted.newest is None:
         (event,) = ports.history.events(match, viewer, match.head.version - 1, 1)
     else:
-        event = see_event(match, decode(submitted.newest), match.head.hash, viewer)
+        event = see_event(match, submitted.newest, match.head.hash, viewer)
     return Receipt(
         match=match.id,
         version=match.head.version,

@@ -12,13 +12,13 @@ from typing import Final, TypeAlias
 import msgspec
 from msgspec.structs import replace
 
-from events.chain import Draft, seal
+from events.chain import Draft, Verified, seal
 from events.log import Append, Conflict, Reused, Seen
-from events.record import MatchId, canonical, decode, digest
+from events.record import Event, MatchId, canonical, decode, digest
 from service.errors import Corrupt, Refused
 from service.match.commands import Act, Command, Extend, PlayerCommand
 from service.match.decide import decide
-from service.match.fold import fold
+from service.match.fold import fold_verified
 from service.match.model import Match
 from service.match.randomness import commitment, new_salts
 from service.match.refusals import refused
@@ -52,12 +52,12 @@ class CommandKey(msgspec.Struct, frozen=True):
 class Submitted(msgspec.Struct, frozen=True):
     """The match right after a command, or after its first execution if the command is a repetition (`replayed`).
 
-    `newest` is its last event as stored; None if it was not read.
+    `newest` is its last event; None if it was not read.
     """
 
     match: Match
     replayed: bool
-    newest: bytes | None = None
+    newest: Event | None = None
 
 
 def player_key(player: str, key: str, request: object) -> CommandKey:
@@ -224,7 +224,7 @@ def append(ports: Ports, match: Match, key: CommandKey, drafts: Sequence[Draft],
     """
     events, _ = seal(match.head, drafts, at, new_salts(len(drafts)))
     try:
-        after = fold(match, events)
+        after, verified = fold_verified(match, events)
     except (Corrupt, Refused) as fault:
         raise RuntimeError(f"the decided events cannot be folded and are not written: {fault}") from fault
     hold_seats(ports, match, after)
@@ -232,7 +232,8 @@ def append(ports: Ports, match: Match, key: CommandKey, drafts: Sequence[Draft],
     finding.add_to_lists(ports, after, match)
     snapshot = ports.history.snapshot(after, match.head.version)
     due, if_any = due_with_news(ports, after, match)
-    appended = put(ports, after, Append(match.id, key.id, key.digest, match.head, events, due, None, snapshot, if_any))
+    wanted = Append(match.id, key.id, key.digest, match.head, events, due, None, snapshot, if_any)
+    appended = put(ports, after, wanted, verified)
     if appended is None:
         withdraw(ports, match, after)
     else:
@@ -240,8 +241,11 @@ def append(ports: Ports, match: Match, key: CommandKey, drafts: Sequence[Draft],
     return appended
 
 
-def put(ports: Ports, after: Match, append: Append) -> Submitted | None:
-    """Write an append to the log; `after` is the match after it. None if another command was first."""
+def put(ports: Ports, after: Match, append: Append, verified: Sequence[Verified]) -> Submitted | None:
+    """Write an append to the log; None if another command was first.
+
+    `after` is the match after it, and `verified` has the appended events as they were folded into it.
+    """
     failpoints.point("append-decided")
     result = ports.log.append(append)
     failpoints.point("append-written")
@@ -254,10 +258,10 @@ def put(ports: Ports, after: Match, append: Append) -> Submitted | None:
         metrics.COMMANDS.labels("replayed").inc()
         return Submitted(ports.history.at(after.id, result.version), replayed=True)
     metrics.COMMANDS.labels("appended").inc()
-    for stored in append.events:
-        metrics.EVENTS.labels(after.created.game, decode(stored).type).inc()
-    ports.history.keep(after, append.expected.version, append.events)
-    return Submitted(after, replayed=False, newest=append.events[-1])
+    for event, _ in verified:
+        metrics.EVENTS.labels(after.created.game, event.type).inc()
+    ports.history.keep(after, append.expected.version, verified)
+    return Submitted(after, replayed=False, newest=verified[-1].event)
 
 
 def replay(ports: Ports, match: Match, key: CommandKey, seen: Seen) -> Submitted:

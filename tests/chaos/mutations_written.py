@@ -139,7 +139,7 @@ COMMAND: Final = (
         "tests/service/usecases/test_play_refusals.py::test_an_action_is_in_time_until_a_millisecond_before_the_deadline"),
     Mutation("events that cannot be folded are written", "service/usecases/submit.py",
         'raise RuntimeError(f"the decided events cannot be folded and are not written: {fault}") from fault',
-        "after = match",
+        "after, verified = match, ()",
         "tests/service/usecases/test_submit.py::test_events_that_cannot_be_folded_are_never_written"),
     Mutation("a spectator can act", "service/match/rulings.py",
         "    if seat is None:\n        if match.was_of(command.player):",
