@@ -85,6 +85,8 @@ ABSENT: Final = object()
 
 def redact(value: Effect | Action, viewer: Viewer, actor: Viewer = None) -> Redacted:
     """What a viewer may see of an effect, or of an action of the seat `actor`."""
+    if not value.hidden:
+        return value
     unseen = [
         name
         for name, audience in value.hidden.items()

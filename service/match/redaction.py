@@ -1,6 +1,7 @@
 """What a viewer may see of a match: events without hidden fields, decisions, and whose view a player may ask for."""
 
 from collections.abc import Sequence
+from operator import is_
 from typing import Any
 
 import msgspec
@@ -104,7 +105,7 @@ def _shown(match: Match, event: Event, viewer: Viewer) -> dict[str, Any] | None:
 def _redacted(effects: Sequence[Effect], viewer: Viewer) -> tuple[list[Redacted], bool]:
     """Effects as a viewer may see them, and whether nothing in them is hidden."""
     found = [redact(effect, viewer) for effect in effects]
-    return found, all(shown is effect for shown, effect in zip(found, effects, strict=True))
+    return found, all(map(is_, found, effects))
 
 
 def see_decisions(match: Match, viewer: Viewer) -> tuple[SeenDecision, ...]:
