@@ -203,7 +203,7 @@ class Match(Folding, frozen=True, dict=True):  # type: ignore[misc]  # msgspec l
         """The people and hosted bots that have seats, also those that left after the start."""
         return {holder.player for holder in self.seats if holder is not None and holder.kind != "bot"}
 
-    @property
+    @cached_property
     def has_players(self) -> bool:
         """Whether a person or hosted bot holds a seat and has not left it."""
         return any(holder is not None and (holder.is_present or holder.is_hosted) for holder in self.seats)
@@ -221,8 +221,9 @@ class Match(Folding, frozen=True, dict=True):  # type: ignore[misc]  # msgspec l
     @property
     def is_abandoned(self) -> bool:
         """Whether all people and hosted bots of a match left their seats, or lost them to bots."""
-        lost_seats = (one is not None and (one.resigned or one.former is not None) for one in self.seats)
-        return not self.has_players and any(lost_seats)
+        if self.has_players:
+            return False
+        return any(one is not None and (one.resigned or one.former is not None) for one in self.seats)
 
     def is_of(self, player: str) -> bool:
         """Whether the player created the match, has a seat in it, or had one that was handed over."""
@@ -238,20 +239,18 @@ class Match(Folding, frozen=True, dict=True):  # type: ignore[misc]  # msgspec l
         decisions = self.decisions()
         if not decisions:
             return self.at
-        return min(
-            (one.scheduled_at for one in decisions if one.scheduled_at is not None and one.scheduled_at > after),
-            default=None,
-        )
+        times = [one.scheduled_at for one in decisions if one.scheduled_at is not None and one.scheduled_at > after]
+        return min(times) if times else None
 
     def call_at(self, after: int = -1) -> int | None:
         """When a hosted bot is called next, later than `after`; None if no hosted bot has a decision open."""
-        calls = (one.called_at for one in self.decisions())
-        return min((at for at in calls if at is not None and at > after), default=None)
+        times = [one.called_at for one in self.decisions() if one.called_at is not None and one.called_at > after]
+        return min(times) if times else None
 
     def first_due(self) -> OpenDecision | None:
         """The decision whose deadline is enforced first; None if there is no deadline."""
-        timed = (one for one in self.decisions() if one.enforced_at is not None)
-        return min(timed, key=lambda one: (one.enforced_at or 0, one.seat, one.step), default=None)
+        timed = [one for one in self.decisions() if one.enforced_at is not None]
+        return min(timed, key=lambda one: (one.enforced_at or 0, one.seat, one.step)) if timed else None
 
     def expiry(self, decision: OpenDecision) -> Expiry:
         """The type of the event that follows when a decision's deadline passes.
