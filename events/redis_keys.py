@@ -5,7 +5,7 @@ Streams that are no matches have ids such as `ratings:ape_town`: a kind and a na
 """
 
 from functools import cache, lru_cache
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias, get_args
 from zlib import crc32
 
 from events.record import MatchId
@@ -13,6 +13,7 @@ from events.record import MatchId
 PARTITIONS: Final = 64
 
 Part: TypeAlias = Literal["events", "commands", "seed", "snapshot"]
+PARTS: Final[tuple[Part, ...]] = get_args(Part)
 
 
 def partition_of(match: MatchId) -> int:
@@ -23,6 +24,12 @@ def partition_of(match: MatchId) -> int:
 def key(match: MatchId, part: Part) -> str:
     kind, _, name = match.rpartition(":")
     return f"{kind or 'match'}:{{p{partition_of(match)}}}:{name}:{part}"
+
+
+@lru_cache(maxsize=8192)
+def keys_of(match: MatchId) -> tuple[str, ...]:
+    """The keys of all parts of a match, in the order of `Part`."""
+    return tuple(key(match, part) for part in PARTS)
 
 
 @lru_cache(maxsize=8192)

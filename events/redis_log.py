@@ -1,7 +1,7 @@
 """The log in Valkey or Redis: an append is one Function call, a read is one round trip."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files
 from itertools import chain
 from typing import Any
@@ -14,7 +14,7 @@ from redis.retry import Retry
 from events.due import Due, DueTimes
 from events.log import Append, Appended, Conflict, LogUnavailable, Reused, Seen, Tail, Unavailability, check
 from events.record import Head, MatchId, Version, digest
-from events.redis_keys import due_key, due_keys, key, partition_of
+from events.redis_keys import due_key, due_keys, key, keys_of, partition_of
 from events.redis_pool import Command, Pool, ReadBatcher, exchange
 from events.redis_replies import Scored, dues, seen, tail
 
@@ -131,10 +131,9 @@ class RedisLog:
     def append(self, append: Append) -> Appended | Conflict | Reused:
         check(append)
         match, expected = append.match, append.expected
-        parts = (key(match, part) for part in ("events", "commands", "seed", "snapshot"))
-        keys = (*parts, *_due_keys(match, (*append.due, *append.due_if_any)))
+        keys = (*keys_of(match), *_due_keys(match, (*append.due, *append.due_if_any)))
         command = (match, append.command, append.digest, expected.version, expected.hash)
-        if_any = (f"={at}" for at in append.due_if_any.values())
+        if_any = [f"={at}" for at in append.due_if_any.values()]
         extras = (append.seed or b"", append.snapshot or b"", *_times(append.due), *if_any)
         events = [part for stored in append.events for part in (stored, digest(stored))]
         (reply,) = self._send(("FCALL", _APPEND, len(keys), *keys, *command, *extras, *events))
@@ -250,15 +249,15 @@ def _is_function_missing(reply: object) -> bool:
     return isinstance(reply, errors.ResponseError) and str(reply).startswith(_FUNCTION_MISSING)
 
 
-def _due_keys(match: MatchId, due: Iterable[str]) -> Iterator[str]:
+def _due_keys(match: MatchId, due: Iterable[str]) -> list[str]:
     """The due set of the match's partition for each kind in `due`."""
     partition = partition_of(match)
-    return (due_key(partition, kind) for kind in due)
+    return [due_key(partition, kind) for kind in due]
 
 
-def _times(due: DueTimes) -> Iterator[int | str]:
+def _times(due: DueTimes) -> list[int | str]:
     """The due time of each kind, in the order of `due`; an empty string if nothing is due."""
-    return ("" if at is None else at for at in due.values())
+    return ["" if at is None else at for at in due.values()]
 
 
 def _events_command(match: MatchId, first: Version | None, last: Version | None) -> Command:

@@ -48,6 +48,20 @@ COMMANDS: Final = Counter(
     ("result",),
     registry=_registry,
 )
+
+
+@lru_cache(maxsize=1024)
+def events(game: str, kind: str) -> Counter:
+    """The child of `EVENTS` with these labels, cached, because its look-up costs as much as counting."""
+    return EVENTS.labels(game, kind)
+
+
+@lru_cache(maxsize=16)
+def commands(result: str) -> Counter:
+    """The child of `COMMANDS` with this label, cached as those of `EVENTS`."""
+    return COMMANDS.labels(result)
+
+
 CHAIN_BREAKS: Final = Counter(
     "moonstone_chain_breaks",
     "Reads of a match that failed because its stored events break its chain or do not fit their types. Must stay 0.",
@@ -117,7 +131,7 @@ REQUESTS: Final = Histogram(
 
 @lru_cache(maxsize=1024)
 def requests(method: str, route: str, status: int) -> Histogram:
-    """The child of `REQUESTS` with these labels, cached, because its look-up costs as much as counting."""
+    """The child of `REQUESTS` with these labels, cached as those of `EVENTS`."""
     return REQUESTS.labels(method, route, str(status))
 
 

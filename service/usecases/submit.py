@@ -250,16 +250,16 @@ def put(ports: Ports, after: Match, append: Append, verified: Sequence[Verified]
     result = ports.log.append(append)
     failpoints.point("append-written")
     if isinstance(result, Conflict):
-        metrics.COMMANDS.labels("conflict").inc()
+        metrics.commands("conflict").inc()
         return None
     if isinstance(result, Reused):
         raise reused()
     if result.replayed:
-        metrics.COMMANDS.labels("replayed").inc()
+        metrics.commands("replayed").inc()
         return Submitted(ports.history.at(after.id, result.version), replayed=True)
-    metrics.COMMANDS.labels("appended").inc()
+    metrics.commands("appended").inc()
     for event, _ in verified:
-        metrics.EVENTS.labels(after.created.game, event.type).inc()
+        metrics.events(after.created.game, event.type).inc()
     ports.history.keep(after, append.expected.version, verified)
     return Submitted(after, replayed=False, newest=verified[-1].event)
 
@@ -272,14 +272,14 @@ def replay(ports: Ports, match: Match, key: CommandKey, seen: Seen) -> Submitted
     """
     if seen.digest != key.digest:
         raise reused()
-    metrics.COMMANDS.labels("replayed").inc()
+    metrics.commands("replayed").inc()
     if seen.version != match.head.version:
         match = ports.history.at(match.id, seen.version)
     return Submitted(match, replayed=True)
 
 
 def reused() -> Refused:
-    metrics.COMMANDS.labels("reused").inc()
+    metrics.commands("reused").inc()
     return created_ids.reused()
 
 
