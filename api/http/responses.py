@@ -1,6 +1,6 @@
 """JSON responses from structs, encoded by msgspec."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
@@ -31,11 +31,17 @@ _encode = msgspec.json.Encoder().encode
 
 
 class Answer(Response):
-    """A response whose headers are sent unchanged: werkzeug would check them twice, without effect."""
+    """A response whose headers and body are sent unchanged.
+
+    werkzeug would check the headers twice, without effect, and would close the body, which has nothing to close.
+    """
 
     def get_wsgi_headers(self, environ: "WSGIEnvironment") -> Headers:
         del environ
         return self.headers
+
+    def get_app_iter(self, environ: "WSGIEnvironment") -> Iterable[bytes]:
+        return () if environ["REQUEST_METHOD"] == "HEAD" else self.iter_encoded()
 
 
 def answer(
