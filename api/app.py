@@ -90,8 +90,7 @@ class App(Flask):
     def __init__(self, container: context.Container, alive: Callable[[], bool]) -> None:
         super().__init__("moonstone", static_folder=None)
         self.url_map.merge_slashes = False
-        # Flask silently stops reading a chunked body at this length; one byte more than allowed shows that it is too large.
-        self.config.update(MAX_CONTENT_LENGTH=bodies.MAX_BODY + 1, MAX_FORM_PARTS=0, MAX_FORM_MEMORY_SIZE=0)
+        self.config.update(MAX_CONTENT_LENGTH=bodies.MAX_BODY, MAX_FORM_PARTS=0, MAX_FORM_MEMORY_SIZE=0)
         self.origins = tuple(container.settings.cors_origins)
         facts = partial(context.RequestState, container, alive)
         self.app_ctx_globals_class = facts  # type: ignore[assignment]  # Flask only calls it

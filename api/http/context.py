@@ -46,10 +46,11 @@ class RequestState:
 
     `container` and `alive` (whether the server still runs) belong to the app. `began` is a value of
     `time.perf_counter`. `session` is None without a token. `ticket_of` is the digest of the token that a ticket stands
-    for. `problem` is the code of the problem that is sent as the response.
+    for. `body` is the body of the request once it was read and checked. `problem` is the code of the problem that is
+    sent as the response.
     """
 
-    __slots__ = ("alive", "allowance", "began", "container", "id", "problem", "session", "ticket_of")
+    __slots__ = ("alive", "allowance", "began", "body", "container", "id", "problem", "session", "ticket_of")
 
     def __init__(self, container: Container, alive: Callable[[], bool]) -> None:
         self.container = container
@@ -59,6 +60,7 @@ class RequestState:
         self.session: Session | None = None
         self.ticket_of: str | None = None
         self.allowance: Allowance | None = None
+        self.body = b""
         self.problem: str | None = None
 
     @property

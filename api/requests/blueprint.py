@@ -102,7 +102,7 @@ def _given(request: Request, location: str, lists: Iterable[str]) -> Any:
     `lists` are the query parameters that may be repeated.
     """
     if location != "query":
-        return strict_json.loads(request.get_data() or b"{}")
+        return strict_json.loads(context.state().body or b"{}")
     return request.args.to_dict() | {name: request.args.getlist(name) for name in lists if name in request.args}
 
 
