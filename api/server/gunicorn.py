@@ -212,6 +212,8 @@ class Server(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
 
     def _post_fork(self, _: Arbiter, worker: Worker) -> None:
         self._worker = worker
+        # Settings do not change in a worker. As plain attributes they need no look-up by gunicorn, which reads many in a request.
+        vars(worker.cfg).update({name: setting.get() for name, setting in worker.cfg.settings.items()})
         os.environ[metrics_folder.PROCESS] = f"api-{worker.slot}"
 
     def load(self) -> "WSGIApplication":
