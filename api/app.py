@@ -1,7 +1,6 @@
 """The Flask app: resources, the checks before them, problems and headers after them, and the OpenAPI reference."""
 
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import nullcontext
 from functools import cache, partial
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -130,10 +129,9 @@ def create_app(
     container: context.Container,
     *,
     resources: Sequence[Blueprint] = RESOURCES,
-    deadline: bodies.Deadline = nullcontext,
     alive: Callable[[], bool] = lambda: True,
 ) -> App:
-    """Create the app for a container of use cases; `deadline` and `alive` come from the server that runs it."""
+    """Create the app for a container of use cases; `alive` comes from the server that runs it."""
     app = App(container, alive)
     settings = container.settings
     if settings.proxies:
@@ -151,7 +149,6 @@ def create_app(
             moves=checks.rate(actions.MOVES, settings.moves_by_token),
             by_address=checks.rate("address", settings.requests_by_address),
         ),
-        checks.Bodies(deadline),
     )
     documents.install(app)
     for resource in (*resources, docs.blueprint, web.blueprint):

@@ -11,7 +11,7 @@ from flask import Flask, Request
 from werkzeug.exceptions import BadRequest, RequestEntityTooLarge, UnsupportedMediaType
 
 from api.http import auth, context, rate_limit
-from api.http.bodies import MAX_BODY, Deadline
+from api.http.bodies import MAX_BODY
 from api.problems import documents
 from api.requests.blueprint import UNCOUNTED, Operation, operation_of
 from api.requests.request_headers import judge, name_of
@@ -132,41 +132,35 @@ def _check_scope(session: Session, scope: Scope) -> None:
         raise Refused("scope-missing", f"This needs a token with the scope `{scope}`; yours has {has}.", scope=scope)
 
 
-@dataclass(frozen=True, slots=True)
-class Bodies:
-    """Reads the body within the deadline, and refuses parameters, headers and bodies that the operation does not take."""
-
-    deadline: Deadline
-
-    def __call__(self, request: Request, operation: Operation) -> None:
-        if request.endpoint is None:
-            return
-        _check_query(request, operation)
-        for name in operation.headers:
-            if (value := context.header(request, name_of(name))) is not None:
-                judge(name, value)
-        if request.method in SAFE:
-            return
-        for header, without in SUPPORTED_BY_SOME.items():
-            if header not in operation.headers and context.header(request, header) is not None:
-                raise Refused(
-                    "invalid-parameter", f"This operation does not support {header}: {without}.", parameter=header
-                )
-        if request.method not in WRITES:
-            return
-        length = request.content_length or 0
-        with self.deadline():
-            body = _read(request, length)
-        if len(body) > MAX_BODY:
-            raise RequestEntityTooLarge
-        if len(body) < length:
-            # The client disconnected. The received part may be valid JSON, but is not what the client meant to send.
-            raise BadRequest
-        if body and not _is_plain_json(request):
-            raise UnsupportedMediaType
-        if "json" not in operation.takes and body.strip() not in {b"", b"{}"}:
-            raise documents.Invalid({"_schema": ["This operation takes no body."]}, "json")
-        context.state().body = body
+def read_body(request: Request, operation: Operation) -> None:
+    """Read the body, and refuse parameters, headers and bodies that the operation does not take."""
+    if request.endpoint is None:
+        return
+    _check_query(request, operation)
+    for name in operation.headers:
+        if (value := context.header(request, name_of(name))) is not None:
+            judge(name, value)
+    if request.method in SAFE:
+        return
+    for header, without in SUPPORTED_BY_SOME.items():
+        if header not in operation.headers and context.header(request, header) is not None:
+            raise Refused(
+                "invalid-parameter", f"This operation does not support {header}: {without}.", parameter=header
+            )
+    if request.method not in WRITES:
+        return
+    length = request.content_length or 0
+    body = _read(request, length)
+    if len(body) > MAX_BODY:
+        raise RequestEntityTooLarge
+    if len(body) < length:
+        # The client disconnected. The received part may be valid JSON, but is not what the client meant to send.
+        raise BadRequest
+    if body and not _is_plain_json(request):
+        raise UnsupportedMediaType
+    if "json" not in operation.takes and body.strip() not in {b"", b"{}"}:
+        raise documents.Invalid({"_schema": ["This operation takes no body."]}, "json")
+    context.state().body = body
 
 
 def _read(request: Request, length: int) -> bytes:
@@ -201,13 +195,13 @@ def _check_query(request: Request, operation: Operation) -> None:
         raise documents.Invalid(faults, "query")
 
 
-def install(app: Flask, hosts: Hosts, callers: Callers, bodies: Bodies) -> None:
+def install(app: Flask, hosts: Hosts, callers: Callers) -> None:
     """Run the checks before every request of the app, in this order."""
 
     def judged() -> None:
         request = context.current_request()
         operation = operation_of(app, request)
-        for check in (framing, hosts, callers, clock, bodies):
+        for check in (framing, hosts, callers, clock, read_body):
             check(request, operation)
 
     app.before_request(judged)

@@ -5,6 +5,7 @@ without an explicit switch the process would serve nobody else, and no timeout w
 """
 
 import socket
+import time
 from contextlib import suppress
 from typing import Any, Final
 
@@ -12,9 +13,9 @@ import gevent
 from gevent.socket import wait_read
 from gunicorn.http.body import LengthReader
 from gunicorn.http.errors import ParseException
-from werkzeug.exceptions import BadRequest, ClientDisconnected, RequestEntityTooLarge
+from werkzeug.exceptions import BadRequest, ClientDisconnected, RequestEntityTooLarge, RequestTimeout
 
-from api.http.bodies import MAX_BODY
+from api.http.bodies import MAX_BODY, MAX_WAIT_FOR_BODY_S
 
 MAX_FRAMED_BODY: Final = 2 * MAX_BODY
 """Maximum size in bytes of a chunked body with its framing. A body in very small chunks is mostly framing."""
@@ -34,6 +35,8 @@ class Connection:
     def __init__(self, client: socket.socket) -> None:
         self.limit: int | None = None
         """Number of bytes that may still be received before RequestEntityTooLarge is raised; None: unlimited."""
+        self.ends_at: float | None = None
+        """When the wait for a body ends with RequestTimeout (monotonic, seconds); None while no body is read."""
         self._client = client
         self._has_waited = False
         self._head: bytes | None = None
@@ -43,7 +46,10 @@ class Connection:
         return getattr(self._client, name)
 
     def recv(self, size: int) -> bytes:
-        wait_read(self._client.fileno())
+        left = None if self.ends_at is None else self.ends_at - time.monotonic()
+        if left is not None and left <= 0:
+            raise RequestTimeout
+        wait_read(self._client.fileno(), left, RequestTimeout)
         self._has_waited = True
         data = self._client.recv(size)
         if self.limit is not None:
@@ -124,12 +130,15 @@ class Body:
         Raises:
             BadRequest: the chunks are malformed, or the client has disconnected.
             RequestEntityTooLarge: the chunks have more than MAX_FRAMED_BODY bytes with their framing.
+            RequestTimeout: the body was not received within MAX_WAIT_FOR_BODY_S, counted from the first call.
         """
         if self._is_expected:
             self._connection.send_at_once(_CONTINUE)
             self._is_expected = False
         if self._left is None and self._connection.limit is None:
             self._connection.limit = MAX_FRAMED_BODY
+        if self._connection.ends_at is None:
+            self._connection.ends_at = time.monotonic() + MAX_WAIT_FOR_BODY_S
         self._request.must_close = True
         try:
             data: bytes = self._source.read(size)
@@ -142,6 +151,6 @@ class Body:
         elif size < 0 or len(data) < size:
             self._left = 0
         if self._left == 0:
-            self._connection.limit = None
+            self._connection.limit = self._connection.ends_at = None
             self._request.must_close = self._must_close
         return data

@@ -9,20 +9,19 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from api.http.bodies import Deadline
 from service.settings import Settings
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication
 
-Factory: TypeAlias = Callable[[Deadline, Callable[[], bool]], "WSGIApplication"]
-"""Creates the app in a worker, from a deadline for reading bodies and a function that returns whether the worker runs."""
+Factory: TypeAlias = Callable[[Callable[[], bool]], "WSGIApplication"]
+"""Creates the app in a worker, from a function that returns whether the worker runs."""
 
 _POLL_INTERVAL_S: Final = 0.2
 
 
 def factory(settings: Settings) -> Factory:
-    def make(body_deadline: Deadline, alive: Callable[[], bool]) -> "WSGIApplication":
+    def make(alive: Callable[[], bool]) -> "WSGIApplication":
         from api.app import create_app  # noqa: PLC0415
         from api.server.startup import Waiting  # noqa: PLC0415
         from service.container import Unusable, build  # noqa: PLC0415
@@ -37,7 +36,7 @@ def factory(settings: Settings) -> Factory:
 
             threading.Thread(target=end_streams, name="end-streams", daemon=True).start()
             atexit.register(service.store_uses)
-            return create_app(service, deadline=body_deadline, alive=alive)
+            return create_app(service, alive=alive)
 
         try:
             return start()

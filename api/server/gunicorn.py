@@ -12,7 +12,6 @@ import uuid
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-import gevent
 import msgspec
 from gunicorn.app.base import BaseApplication
 from gunicorn.arbiter import Arbiter
@@ -20,9 +19,8 @@ from gunicorn.glogging import Logger
 from gunicorn.http import errors
 from gunicorn.workers.base import Worker
 from gunicorn.workers.ggevent import GeventWorker
-from werkzeug.exceptions import RequestTimeout
 
-from api.http import access_log, bodies, headers
+from api.http import access_log, headers
 from api.problems import documents
 from api.server import connection
 from api.server.factory import Factory
@@ -54,11 +52,6 @@ LIMITS: Final[Mapping[str, Any]] = {
     # By default gunicorn uses another parser if it is installed. Our tests of malformed requests cover this one.
     "http_parser": "python",
 }
-
-
-def body_deadline() -> gevent.Timeout:
-    """A context that interrupts the reading of a slow body (api.http.bodies.Deadline)."""
-    return gevent.Timeout(bodies.MAX_WAIT_FOR_BODY_S, RequestTimeout())
 
 
 def _host_in_target(target: str) -> str | None:
@@ -218,4 +211,4 @@ class Server(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
 
     def load(self) -> "WSGIApplication":
         worker = self._worker
-        return self._factory(body_deadline, lambda: worker is None or worker.alive)
+        return self._factory(lambda: worker is None or worker.alive)

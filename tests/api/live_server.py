@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 from flask import Flask, Response, current_app
 
-from api.http import bodies
 from api.http.responses import answer
 from api.resources.stream_response import STREAMS
 from api.server.gunicorn import Server
@@ -18,12 +17,12 @@ def count() -> Response:
     return answer({"worker": os.getpid(), "open": streams.open if streams else 0})
 
 
-def factory(deadline: bodies.Deadline, alive: Callable[[], bool]) -> Flask:
+def factory(alive: Callable[[], bool]) -> Flask:
     # These import redis, which must not be imported before gevent's patches.
     from api.app import create_app  # noqa: PLC0415
     from service import container, settings  # noqa: PLC0415
 
-    app = create_app(container.build(settings.read(os.environ)), deadline=deadline, alive=alive)
+    app = create_app(container.build(settings.read(os.environ)), alive=alive)
     app.add_url_rule("/open-streams", view_func=count)
     return app
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from flask import Flask, Response
 
 from api.app import RESOURCES, create_app
-from api.http import bodies, context
+from api.http import context
 from api.http.responses import answer
 from api.server.gunicorn import Server
 from service.observability.logfmt import log_to_stderr
@@ -48,9 +48,9 @@ def counted(pieces: Iterator[bytes]) -> Iterator[bytes]:
         open_streams.remove(stream)
 
 
-def factory(deadline: bodies.Deadline, alive: Callable[[], bool]) -> Flask:
+def factory(alive: Callable[[], bool]) -> Flask:
     wanted = settings(requests_by_token=10_000, requests_by_address=10_000)
-    app = create_app(Container(wanted), resources=(*RESOURCES, small_api()), deadline=deadline, alive=alive)
+    app = create_app(Container(wanted), resources=(*RESOURCES, small_api()), alive=alive)
     app.add_url_rule("/endless", view_func=endless)
     app.add_url_rule("/large", view_func=large)
     app.add_url_rule("/open-streams", view_func=count)

@@ -10,7 +10,6 @@ import msgspec
 from flask import Flask, Response, request
 from marshmallow import Schema, fields
 
-from api.http.bodies import Deadline
 from api.server.gunicorn import Server
 from events.chain import Draft, genesis, seal
 from events.log import Append, Appended
@@ -78,7 +77,7 @@ def create_floor(log_url: str) -> Flask:
 def main() -> None:
     port, log_url = int(sys.argv[1]), sys.argv[2]
 
-    def factory(_deadline: Deadline, _alive: Callable[[], bool]) -> Flask:
+    def factory(_alive: Callable[[], bool]) -> Flask:
         return create_floor(log_url)
 
     Server(factory, host="127.0.0.1", port=port, workers=WORKERS, on_ready=lambda *_: None).run()

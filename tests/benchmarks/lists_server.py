@@ -12,7 +12,6 @@ import msgspec
 from flask import Flask
 from msgspec.structs import replace
 
-from api.http.bodies import Deadline
 from api.server.gunicorn import Server
 from service.games.monsters_on_the_moon.game import GAME
 
@@ -26,7 +25,7 @@ class Served(msgspec.Struct, frozen=True):
     token: str
 
 
-def _factory(_deadline: Deadline, _alive: Callable[[], bool]) -> Flask:
+def _factory(_alive: Callable[[], bool]) -> Flask:
     # These modules import ssl, which must not be imported before gevent's patches (api.server.gunicorn).
     from tests.api.checked import Client  # noqa: PLC0415
     from tests.service.games.monsters_on_the_moon.largest import largest_display  # noqa: PLC0415

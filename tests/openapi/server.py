@@ -9,11 +9,10 @@ from collections.abc import Callable
 
 from flask import Flask
 
-from api.http import bodies
 from api.server.gunicorn import Server
 
 
-def factory(deadline: bodies.Deadline, alive: Callable[[], bool]) -> Flask:
+def factory(alive: Callable[[], bool]) -> Flask:
     # These import redis, which must not be imported before gevent's patches.
     from api.app import create_app  # noqa: PLC0415
     from api.resources import events  # noqa: PLC0415
@@ -25,7 +24,7 @@ def factory(deadline: bodies.Deadline, alive: Callable[[], bool]) -> Flask:
     streams.MAX_STREAMS_PER_HOLDER = 1000  # type: ignore[misc]
     match_lifecycle.OPEN_MATCHES = 1_000_000  # type: ignore[misc]
     events.LONGEST_WAIT_S = 0  # type: ignore[misc]
-    return create_app(container.build(settings.read(os.environ)), deadline=deadline, alive=alive)
+    return create_app(container.build(settings.read(os.environ)), alive=alive)
 
 
 class PatientServer(Server):
