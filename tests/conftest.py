@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
+from typing import Final
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -37,12 +38,21 @@ MEASURED = {
 }
 """The folders whose tests are traced: they must cover the rules, the log, and the reading and writing of matches."""
 
+LONGEST: Final = tuple(Path(__file__).parent / folder for folder in ("e2e", "openapi", "chaos", "workers"))
+"""The folders with the longest tests, which mostly wait: for processes, disks and deadlines."""
+
 # A shell that starts the tests in the background makes them, and every process that they start, ignore SIGINT.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # A slow example on a busy machine is not a failure.
 settings.register_profile("moonstone", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("moonstone")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the longest tests: others use the processors while they wait, and none of them is the last one to end."""
+    order = {folder: number for number, folder in enumerate(LONGEST)}
+    items.sort(key=lambda item: min(order.get(parent, len(order)) for parent in item.path.parents))
 
 
 def pytest_collection_finish() -> None:
