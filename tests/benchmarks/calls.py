@@ -165,6 +165,5 @@ def _events(service: Service, match: Match) -> list[Event]:
 
 
 def _cpu_s(pid: int) -> float:
-    """The processor time of a process in seconds (proc(5), stat)."""
-    fields = Path(f"/proc/{pid}/stat").read_text("ascii").rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    """The processor time of a process in seconds. Python lacks clock_getcpuclockid(3), which names this clock of Linux."""
+    return time.clock_gettime((~pid << 3) | 2)
