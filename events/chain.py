@@ -100,9 +100,12 @@ class _Link(msgspec.Struct):
     prev: str
 
 
+_decode_link: Final = msgspec.json.Decoder(_Link).decode
+
+
 def _follows(head: Head, stored: bytes) -> bool:
     try:
-        link = msgspec.json.decode(stored, type=_Link)
+        link = _decode_link(stored)
     except (ValueError, RecursionError):
         return False
     return link.version == head.version + 1 and link.prev == head.hash

@@ -33,6 +33,9 @@ class Store(msgspec.Struct, frozen=True):
         return f"Store({self.id})"
 
 
+_decode: Final = msgspec.json.Decoder(Store).decode
+
+
 def open_store(client: Redis | RedisCluster, data_dir: Path, pinned: str | None = None) -> Store:
     """The server's store; a new one is created on an empty server.
 
@@ -97,7 +100,7 @@ def stored(client: Redis | RedisCluster) -> Store | None:
 
 def _parse(value: object) -> Store | None:
     try:
-        return msgspec.json.decode(value, type=Store) if isinstance(value, bytes) else None
+        return _decode(value) if isinstance(value, bytes) else None
     except msgspec.DecodeError:
         return None
 

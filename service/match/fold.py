@@ -23,11 +23,12 @@ class _FirstEvent(msgspec.Struct):
 
 
 _decode_first: Final = msgspec.json.Decoder(_FirstEvent).decode
+_decode_created: Final = msgspec.json.Decoder(MatchCreated).decode
 
 
 def _created(first: _FirstEvent) -> MatchCreated:
     try:
-        return msgspec.json.decode(first.data, type=MatchCreated)
+        return _decode_created(first.data)
     except msgspec.ValidationError as error:
         raise _too_old("the data of match_created") from error
 

@@ -180,13 +180,12 @@ class _OfSeat(msgspec.Struct, frozen=True):
     seat: Seat
 
 
+_of_seat: Final = msgspec.json.Decoder(_OfSeat).decode
+
+
 def order_of_leaving(events: Iterable[Event]) -> tuple[Seat, ...]:
     """The seats that resigned or were handed over, in this order. In a rated match nobody takes a seat back."""
-    left = [
-        msgspec.json.decode(event.data, type=_OfSeat).seat
-        for event in events
-        if event.type in {"resigned", "seat_handed_over"}
-    ]
+    left = [_of_seat(event.data).seat for event in events if event.type in {"resigned", "seat_handed_over"}]
     return tuple(dict.fromkeys(left))
 
 

@@ -26,6 +26,7 @@ from service.errors import Corrupt
 from service.games.protocol import AnyGame, Decision
 from service.match import fold
 from service.match.model import Match
+from service.match.transitions import transitions
 from service.observability import metrics
 
 SNAPSHOT_INTERVAL: Final = 32
@@ -56,6 +57,10 @@ class MatchLoader:
         self._log = log
         self._games = games
         self._forms = {name: _form(secret, game) for name, game in games.items()}
+        for game in games.values():
+            # Make the game's decoders before there are threads. msgspec makes a type in several steps, and a thread that decodes
+            # it meanwhile crashes the process.
+            transitions(game)
 
     def snapshot(self, match: Match, after: Version) -> bytes | None:
         """A snapshot of a match that was at the version `after` before; None if no snapshot is due, or it is too large."""

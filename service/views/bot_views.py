@@ -90,6 +90,9 @@ class _OfSeat(msgspec.Struct, frozen=True):
     reason: str | None = None
 
 
+_of_seat: Final = msgspec.json.Decoder(_OfSeat).decode
+
+
 def public_bots(ports: Ports, after: str, limit: int) -> tuple[tuple[PublicBot, ...], str | None]:
     """Public bots in the order of their ids, and the id after which the next page begins; None at the end."""
     ids = ports.bots.public(after, limit)
@@ -179,7 +182,7 @@ def _played(ports: Ports, record: TaskRecord) -> Played | None:
     for stored in ports.log.read(record.match, first=first, last=first + _LOOK_AHEAD).events:
         event = decode(stored)
         if event.type in _ENDS:
-            data = msgspec.json.decode(event.data, type=_OfSeat)
+            data = _of_seat(event.data)
             if data.seat == record.seat:
                 return Played(event.version, event.type, data.reason)
     return None

@@ -25,6 +25,9 @@ class _SeatTaker(msgspec.Struct, frozen=True):
     kind: SeatKind
 
 
+_seat_taker: Final = msgspec.json.Decoder(_SeatTaker).decode
+
+
 def may_learn_of(ports: Ports, match_id: MatchId, player: str | None) -> bool:
     """Whether a player (None for a client without a token) may learn that the match exists.
 
@@ -81,7 +84,7 @@ def _seats(head: Head, stored: Sequence[bytes]) -> _Seats:
             if event.type in {"seat_left", "seat_freed"}:
                 people.pop(msgspec.json.decode(event.data, type=SeatLeft).seat, None)
             elif event.type in {"seat_taken", "seat_handed_over"}:
-                taker = msgspec.json.decode(event.data, type=_SeatTaker)
+                taker = _seat_taker(event.data)
                 former |= {people.pop(taker.seat)} if taker.seat in people else set()
                 if taker.kind != "bot":
                     people[taker.seat] = taker.player

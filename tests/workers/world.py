@@ -1,6 +1,7 @@
 """What the worker tests run on: two servers, the service on them, and short ways to create matches."""
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -8,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from secrets import token_hex
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -30,6 +31,8 @@ from workers.process import Role
 
 ROOT = Path(__file__).parents[2]
 GAME = "monkeys_on_the_moon"
+CRASHES: Final = frozenset({-signal.SIGSEGV, -signal.SIGABRT, -signal.SIGBUS, -signal.SIGILL, -signal.SIGFPE})
+"""The return codes of a process that a fault in a library has ended."""
 
 
 class Clock:
@@ -67,17 +70,19 @@ class World:
         return self._process("workers.calls", **{"MOONSTONE_LOOPBACK_CALLS": "1", **settings})
 
     def _process(self, *module: str, **settings: str) -> subprocess.Popen[bytes]:
-        environ = {**os.environ, **self.environ, **settings}
+        environ = {**os.environ, **self.environ, "PYTHONFAULTHANDLER": "1", **settings}
         command = [sys.executable, "-m", *module]
         process = subprocess.Popen(command, cwd=ROOT, env=environ, stdin=subprocess.DEVNULL)
         self.processes.append(process)
         return process
 
     def end(self) -> None:
-        """End every process."""
+        """End every process. If one has crashed, the test fails: it may have waited in vain for what this process does."""
+        ended = [process.poll() for process in self.processes]
         for process in self.processes:
             process.kill()
             process.wait()
+        assert not CRASHES.intersection(ended), "a process crashed; where, is in the output of this test"
 
     def bots(self, game: str = GAME, seats: int = 2, **options: Any) -> Match:
         """Create a match of bots alone."""
@@ -127,8 +132,10 @@ def new_world(folder: Path) -> Iterator[World]:
         try:
             yield world
         finally:
-            world.end()
-            service.close()
+            try:
+                world.end()
+            finally:
+                service.close()
 
 
 def silence(world: World, ms: int) -> None:
