@@ -24,7 +24,10 @@ _SENTENCES: Final = ("effect.", "action.", "step.", "refusal.", "option.", "brea
 """Prefixes of the keys of texts.json whose texts are not names of things."""
 _KEPT_GAMES: Final = 32
 _KEPT_NAMES: Final = 2_048
-"""How many games' texts, in one language each, and how many names of things in each of them are kept in memory."""
+_KEPT_ACTIONS: Final = 4_096
+"""How many games' texts, in one language each, and how many names of things and texts of actions in each of them are kept in
+memory."""
+_encode: Final = msgspec.json.Encoder().encode
 
 
 def with_text(game: AnyGame, language: str, event: SeenEvent) -> SeenEvent:
@@ -56,7 +59,7 @@ def effect_texts(game: AnyGame, language: str, effects: Iterable[Mapping[str, An
 def action_texts(game: AnyGame, language: str, actions: Iterable[Any]) -> tuple[str, ...]:
     """The text of each action in a seat's legal list. All texts are different."""
     texts = _texts(game, language)
-    return tuple(texts.action(msgspec.to_builtins(action)) for action in actions)
+    return tuple(texts.legal_action(action) for action in actions)
 
 
 def refusal_texts(
@@ -92,6 +95,8 @@ class _Texts:
             key.partition(".")[2]: text for key, text in texts.items() if "." in key and not key.startswith(_SENTENCES)
         }
         self._name = lru_cache(_KEPT_NAMES)(self._named)
+        self._actions: dict[bytes, str] = {}
+        """The texts of actions by their JSON. A legal list mostly has actions that earlier lists had."""
 
     def event(self, kind: str, data: Mapping[str, Any], by: str) -> str:
         """The sentence for an event type. Some types have several, by reason, or by `kind`, or by author (seat, worker)."""
@@ -105,6 +110,16 @@ class _Texts:
 
     def action(self, action: Mapping[str, Any]) -> str:
         return self._texts[f"action.{action['type']}"].format_map(_Phrases(self, action))
+
+    def legal_action(self, action: Any) -> str:
+        """The text of an action that is not in its JSON form."""
+        key = _encode(action)
+        text = self._actions.get(key)
+        if text is None:
+            if len(self._actions) >= _KEPT_ACTIONS:
+                self._actions.clear()
+            text = self._actions[key] = self.action(msgspec.to_builtins(action))
+        return text
 
     def refusal(self, refusal: IllegalAction) -> str:
         return self._texts[f"refusal.{refusal.code}"].format_map(_Phrases(self, refusal.facts))

@@ -138,10 +138,25 @@ def test_each_legal_action_of_a_whole_match_has_its_own_text_in_every_language(
                 found = texts.action_texts(match.game, language, actions)
                 assert len(found) == len(set(found)) == len(actions)
                 assert all(text[-1] in ".!" and "{" not in text and "any_of" not in text for text in found)
+                made_again = texts._texts(match.game, language).action
                 for action, text in zip(actions, found, strict=True):
+                    assert text == made_again(msgspec.to_builtins(action))
                     check_words(match.game, language, "action", text, msgspec.to_builtins(action))
                 count += len(found)
     assert count
+
+
+def test_only_so_many_texts_of_actions_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(texts, "_KEPT_ACTIONS", 2)
+    texts._texts.cache_clear()
+    arena = Arena(GAMES["ape_town"])
+    table = arena.join(arena.create("ape_town", 2), "anna", "ben")
+    match = arena.match(table)
+    actions = [action for seat in range(2) for action in legal_actions(match, seat)]
+    assert len(actions) > 2
+    first = texts.action_texts(match.game, "de", actions)
+    assert texts.action_texts(match.game, "de", actions) == first
+    assert len(texts._texts(match.game, "de")._actions) <= 2
 
 
 @each_table
