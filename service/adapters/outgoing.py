@@ -100,6 +100,10 @@ class _Connector(aiohttp.TCPConnector):
 
     async def connect(self, *args: Any, **options: Any) -> Connection:
         connection = await super().connect(*args, **options)
+        if connection.protocol is not None and connection.protocol.should_close:
+            # A receiver that sent more than its answer gets no further request: the rest would count as the answer to it.
+            connection.close()
+            raise aiohttp.ServerDisconnectedError
         peer = None if connection.transport is None else connection.transport.get_extra_info("peername")
         if peer is not None:
             network = _network(peer[0])

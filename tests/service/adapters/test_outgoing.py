@@ -4,6 +4,7 @@ import asyncio
 import gc
 import socket
 import ssl
+import threading
 import time
 from collections.abc import Callable, Mapping
 
@@ -16,6 +17,7 @@ from service.repository.outgoing import MAX_REQUEST_BYTES, Answered, Failed, Ful
 from tests.ports import free_port
 from tests.service.adapters.names import HANGS, Names, certified
 from tests.service.adapters.receivers import HEAD, OK, Answer, Receiver, receiving, resets, says, status
+from tests.waiting import until
 
 TIMEOUT_S = 0.6
 MAX_BYTES = 4096
@@ -172,6 +174,30 @@ def test_a_connection_is_kept_and_opened_anew_if_the_receiver_closed_it() -> Non
         assert receiver.connections == 1
     with receiving(says_and_closes(OK)) as receiver:
         assert list(map(outcome, posted(*[receiver.url] * 3))) == [200] * 3
+
+
+def test_what_a_receiver_sends_without_a_request_is_no_answer_to_the_next_one() -> None:
+    """Several bots may have one host, and share its connections."""
+    more, said = threading.Event(), threading.Event()
+
+    def says_more(connection: socket.socket) -> None:
+        connection.sendall(OK)
+        if more.wait(TIMEOUT_S) and not said.is_set():
+            connection.sendall(HEAD.replace(b"200", b"410") + b"Content-Length: 0\r\n\r\n")
+            said.set()
+
+    async def post(url: str) -> list[Result]:
+        async with Client(loopback=True) as client:
+            first = await client.post(url, b"{}", {}, timeout_s=TIMEOUT_S, max_bytes=MAX_BYTES)
+            more.set()
+            assert client._session.connector is not None
+            (kept,) = [protocol for unused in client._session.connector._conns.values() for protocol, _ in unused]
+            await asyncio.to_thread(until, lambda: kept.should_close, TIMEOUT_S, "what it sends is read")
+            return [first, await client.post(url, b"{}", {}, timeout_s=TIMEOUT_S, max_bytes=MAX_BYTES)]
+
+    with receiving(says_more) as receiver:
+        assert list(map(outcome, asyncio.run(post(receiver.url)))) == [200, 200]
+        assert receiver.connections == 2
 
 
 @pytest.mark.parametrize(
