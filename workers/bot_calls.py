@@ -1,12 +1,13 @@
 """The handler of calls of hosted bots in the process `calls`: it sends the tasks of a match that are due, all at once."""
 
 import asyncio
+from functools import lru_cache
 from typing import Final, Literal, TypeAlias
 from urllib.parse import urlsplit
 
 from service.automation import bot_calls
 from service.automation.bot_calls import FULL_PAUSE_MS, LEASE_MS, Call, KnownBots, Plan, Settled
-from service.repository.bot_answers import LONGEST_CALL_MS, MAX_ANSWER_BYTES, MAX_SENDS
+from service.repository.bot_answers import LONGEST_CALL_MS, MAX_ANSWER_BYTES, MAX_SENDS, may_pass
 from service.repository.bots import Bot
 from service.repository.outgoing import Full, Result
 from workers.lane import Claimed, Kind, Lane, WrongClock
@@ -17,8 +18,11 @@ FIRST_KEEP_S: Final = 0.2
 """The first renewal comes before another process finds the entry, whose hint has then come too late."""
 End: TypeAlias = Settled | Literal["full"]
 _BOTS: Final = KnownBots()
+KEPT_HOSTS: Final = 1_024
+"""For how many URLs the host is kept, since each call of a bot needs it twice."""
 
 
+@lru_cache(KEPT_HOSTS)
 def _host(url: str) -> str:
     return urlsplit(url).hostname or ""
 
@@ -35,17 +39,14 @@ async def call_bots(lane: Lane, due: Claimed) -> None:
         calls = [asyncio.create_task(_call(lane, call)) for call in planned.calls]
         try:
             await _keep(lane, due.id, planned, calls)
-            ends = await asyncio.gather(*calls)
+            ends = [call.result() for call in calls]
         except WrongClock:
             await lane.run(
                 bot_calls.rearm, lane.ports, due.id, planned.version, 0
             )  # at once, by whoever knows the time
             raise
         finally:
-            for call in calls:
-                call.cancel()
-            # Otherwise asyncio would log the exceptions of the others, whose text may name a hidden card.
-            await asyncio.gather(*calls, return_exceptions=True)
+            await _end(calls)
         if "acted" in ends:
             return  # the append has set when the match is looked at again
         if "full" in ends or "again" in ends:
@@ -64,6 +65,18 @@ async def _keep(lane: Lane, match_id: str, planned: Plan, calls: list[asyncio.Ta
         pause = KEEP_S
 
 
+async def _end(calls: list[asyncio.Task[End]]) -> None:
+    """Cancel the calls that last. asyncio would log the exceptions of calls that nobody asks for; their text may name a hidden card."""
+    lasting = [call for call in calls if not call.done()]
+    for call in lasting:
+        call.cancel()
+    if lasting:
+        await asyncio.wait(lasting)
+    for call in calls:
+        if not call.cancelled():
+            call.exception()
+
+
 async def _call(lane: Lane, call: Call) -> End:
     """Send a call, a second time if the first failed in a way that may pass, and settle it. `full`: no slot was free."""
     with lane.calls.slots.taken(_host(call.url), call.bot.owner) as is_free:
@@ -72,7 +85,8 @@ async def _call(lane: Lane, call: Call) -> End:
             await lane.run(bot_calls.give_up, lane.ports, call)
             return "full"
         sends = result.sends
-        if sends < MAX_SENDS and await lane.run(bot_calls.is_worth_another_try, lane.ports, call, result):
+        is_failed = may_pass(result) and sends < MAX_SENDS
+        if is_failed and await lane.run(bot_calls.is_worth_another_try, lane.ports, call):
             again = await _sent(lane, call, MAX_SENDS - sends)
             if not isinstance(again, Full):
                 result, sends = again, sends + again.sends

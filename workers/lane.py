@@ -67,12 +67,14 @@ class Slots:
     @contextmanager
     def taken(self, host: str, owner: str) -> Iterator[bool]:
         """Use a slot of an owner and its host for the time of the block; False if there is none."""
-        slots = self.reserve(owner, 1)
-        if not slots:
-            yield False
-            return
-        with slots[0], self.at_host(host) as is_free:
+        is_free = self.are_free(host, owner)
+        names = (("total", ""), ("owner", owner), ("host", host)) if is_free else ()
+        self._used.update(names)
+        try:
             yield is_free
+        finally:
+            for name in names:
+                self._release(name)
 
 
 class Sender(NamedTuple):

@@ -17,7 +17,7 @@ from service.errors import Refused
 from service.match.model import GRACE_MS, Match, OpenDecision
 from service.match.task import decisions_to_call, task, task_id
 from service.observability import failpoints, metrics
-from service.repository.bot_answers import LANGUAGE, LONGEST_CALL_MS, action_of, may_pass
+from service.repository.bot_answers import LANGUAGE, LONGEST_CALL_MS, action_of
 from service.repository.bot_tasks import Outcome, TaskRecord
 from service.repository.bots import Bot
 from service.repository.outgoing import Answered, Sent
@@ -143,11 +143,11 @@ def give_up(ports: Ports, call: Call) -> None:
     ports.bot_tasks.extend(call.bot.id, call.record, 0)
 
 
-def is_worth_another_try(ports: Ports, call: Call, result: Sent) -> bool:
-    """Whether a call failed in a way that may pass, so that it is sent once more while there is time."""
+def is_worth_another_try(ports: Ports, call: Call) -> bool:
+    """Whether a call that failed in a way that may pass is sent once more: there is time, and its bot was not deleted."""
     has_time = ports.now() + GRACE_MS < call.until
     # Nothing is remembered of a bot that was deleted meanwhile, and it is not called again.
-    return may_pass(result) and has_time and ports.bot_tasks.find(call.bot.id, call.record.task) is not None
+    return has_time and ports.bot_tasks.find(call.bot.id, call.record.task) is not None
 
 
 def settle(ports: Ports, call: Call, result: Sent, sends: int, known: KnownBots) -> Settled:
