@@ -131,7 +131,7 @@ def serving(folder: Path) -> Iterator[World]:
                 me = httpx.get(f"{url}/v1/me", headers=headers, timeout=60).raise_for_status().json()["id"]
                 games = [game["id"] for game in httpx.get(f"{url}/v1/games", timeout=60).json()["games"]]
                 yield {
-                    "run": 0,
+                    "run": 0,  # other media types come first in each run: some operations have one case in a run
                     "url": url,
                     "token": token,
                     "me": me,
