@@ -8,6 +8,11 @@ from typing import Any, Final
 import msgspec
 import yaml
 
+try:
+    from yaml import CSafeDumper as SafeDumper
+except ImportError:  # PyYAML was built without LibYAML
+    from yaml import SafeDumper  # type: ignore[assignment]
+
 from api.problems import documents, examples
 from api.reference import descriptions, event_schemas, operations, webhook_section
 from api.requests import components
@@ -46,13 +51,13 @@ SECURITY: Final = {
 }
 
 
-class _Dumper(yaml.SafeDumper):
+class _Dumper(SafeDumper):
     def ignore_aliases(self, data: object) -> bool:
         del data
         return True
 
 
-def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+def _represent_text(dumper: SafeDumper, text: str) -> yaml.ScalarNode:
     return dumper.represent_scalar("tag:yaml.org,2002:str", text, style="|" if "\n" in text else None)
 
 

@@ -19,6 +19,7 @@ from service.observability import metrics
 from service.observability.logfmt import Logfmt
 from service.usecases import submit
 from tests.api.limits_reset import reset_limits
+from tests.api.metrics_reset import forget_requests
 from tests.api.world_setup import World, WorldSetup, mask
 from tests.api.worlds import Pair, Step, alike_moves
 from tests.service.games.matches import spread, ways
@@ -239,6 +240,7 @@ def traces() -> Iterator[Traces]:
         def emit(self, record: logging.LogRecord) -> None:
             lines.append(_TIMES.sub(r"\1=", Logfmt().format(record)))
 
+    forget_requests()
     logger, recorder, before = logging.getLogger("moonstone"), Recorder(), _counts()
     level = logger.level
     logger.setLevel(logging.DEBUG)

@@ -1,13 +1,14 @@
 """A small API for tests: stones, with a list that takes a query, an addition that takes a body, and one route without either."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import msgspec
 import pytest
 from flask import Flask, Response
 from flask.testing import FlaskClient
+from werkzeug.routing import Rule
 
 from api.app import create_app
 from api.http.responses import answer
@@ -48,6 +49,26 @@ class Container:
 
     def warnings(self) -> tuple[str, ...]:
         return ()
+
+
+Builder: TypeAlias = Callable[..., tuple[str, str]]
+_compile_builder: Final = Rule._compile_builder
+_builders: Final[dict[object, Builder]] = {}
+
+
+def _builder(rule: Rule, append_unknown: bool = True) -> Builder:
+    key = (rule.rule, str(rule.defaults), tuple(rule._trace), append_unknown)
+    if key not in _builders:
+        _builders[key] = _compile_builder(rule, append_unknown)
+    return _builders[key]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def compiled_once() -> Iterator[None]:
+    """Compile the functions that build the URLs of a route once, and not for the app of each test, where it takes most time."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Rule, "_compile_builder", _builder)
+        yield
 
 
 class AddStoneSchema(strict_fields.Schema):

@@ -4,13 +4,12 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 import pytest
-import yaml
 from flask import Flask
 from flask.testing import FlaskClient
 
 from api.app import create_app
 from service.usecases import accounts
-from tests.api.checked import Client
+from tests.api.checked import Client, parsed
 from tests.api.conftest import ANNA as ANNA_PLAYER
 from tests.api.conftest import TOKEN, Container, problem, settings, small_api
 
@@ -316,7 +315,7 @@ def test_a_client_that_has_the_reference_gets_304(client: FlaskClient) -> None:
     assert (first.content_type, again.status_code) == ("application/yaml", 304)
     as_json = client.get("/openapi.json")
     assert as_json.content_type == "application/json"
-    assert as_json.get_json() == yaml.safe_load(first.get_data())
+    assert as_json.get_json() == parsed(first.get_data(as_text=True))
     for path in ("/openapi.yaml", "/docs/swagger-ui.css"):
         assert problem(client.get(path, headers={"If-Match": '"another"'})).status == 412
 

@@ -21,6 +21,7 @@ from service.observability.logfmt import Logfmt
 from service.usecases.match_lifecycle import create, join
 from service.usecases.submit import CommandKey, append
 from tests.api.conftest import TOKEN, Container, problem, settings, small_api
+from tests.api.metrics_reset import forget_requests
 
 
 @pytest.mark.parametrize(
@@ -51,6 +52,11 @@ def test_metrics_are_readable_only_from_allowed_addresses_without_a_proxy(
     else:
         assert answer.content_type == "text/plain; version=0.0.4; charset=utf-8"
         assert "moonstone_chain_breaks_total" in answer.text
+
+
+@pytest.fixture(autouse=True)
+def no_earlier_requests() -> None:
+    forget_requests()
 
 
 def samples(text: str) -> Mapping[str, float]:

@@ -150,11 +150,13 @@ def test_a_reader_that_has_more_entries_than_the_service_is_told_so(played: Rate
 
 @pytest.mark.parametrize("damage", [b"", b"{}", b'{"at":1}'])
 @pytest.mark.parametrize(("after", "limit", "is_read"), [(0, 1, True), (0, 3, False), (1, 1, False), (2, 1, False)])
-def test_a_damaged_entry_is_not_sent(damage: bytes, after: int, limit: int, is_read: bool) -> None:
-    played = Rated(Client())
+def test_a_damaged_entry_is_not_sent(
+    played: Rated, monkeypatch: pytest.MonkeyPatch, damage: bytes, after: int, limit: int, is_read: bool
+) -> None:
     ports = played.client.container.ports
     stored = list(ports.log.read(stream_of(GAME)).events)
-    ports.log._matches[stream_of(GAME)].events[1] = damage  # type: ignore[attr-defined]
+    stream = ports.log._matches[stream_of(GAME)]  # type: ignore[attr-defined]
+    monkeypatch.setattr(stream, "events", [stored[0], damage, *stored[2:]])
     answer = played.client.get(f"/v1/games/{GAME}/ratings?after={after}&limit={limit}")
     if is_read:
         assert answer.get_data().splitlines()[-1] == stored[0]

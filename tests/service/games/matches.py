@@ -223,7 +223,11 @@ def refusals(table: Table) -> Iterator[Refusal]:
 
 def ways(action: Action) -> tuple[Action, ...]:
     """Actions that a legal entry represents: itself, or a few random choices of its pattern."""
-    return distinct(sample_action(action, "part", draws(f"way {i}")) for i in range(4))
+    first = draws("way 0")
+    found = [sample_action(action, "part", first)]
+    if first.drawn:
+        found += [sample_action(action, "part", draws(f"way {i}")) for i in range(1, 4)]
+    return distinct(found)
 
 
 @cache
