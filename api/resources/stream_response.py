@@ -47,9 +47,13 @@ def authorize() -> Callable[[], object]:
 def hung_up() -> Callable[[], bool]:
     """A function that returns whether the client closed its connection.
 
-    A failing write would show this only later, and until then the stream would hold its slot.
+    A failing write would show this only later, and until then the stream would hold its slot. It is called every second
+    for each stream, so what does not change is read here.
     """
-    return partial(_hung_up, request.environ.get("gunicorn.socket"))
+    client: socket.socket | None = request.environ.get("gunicorn.socket")
+    if client is None or client.family not in {socket.AF_INET, socket.AF_INET6}:
+        return _never
+    return partial(_hung_up, client.getsockopt)
 
 
 def wanted_form() -> Form:
@@ -95,7 +99,10 @@ def _nobody() -> None:
     pass
 
 
-def _hung_up(client: socket.socket | None) -> bool:
-    if client is None or client.family not in {socket.AF_INET, socket.AF_INET6}:
-        return False
-    return client.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 1)[0] != _ESTABLISHED
+def _never() -> bool:
+    return False
+
+
+def _hung_up(option: Callable[[int, int, int], bytes]) -> bool:
+    """`option`: the method `getsockopt` of a connection."""
+    return option(socket.IPPROTO_TCP, socket.TCP_INFO, 1)[0] != _ESTABLISHED

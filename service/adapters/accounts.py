@@ -62,7 +62,7 @@ class RedisAccounts:
         return session
 
     def remembered(self, token_digest: str) -> Session | None:
-        session = self.cache.sessions.find((token_digest,)).get(token_digest)
+        session = self.cache.sessions.find_one(token_digest)
         if session is not None:
             self.uses.note(session.player.id, token_digest)
         return session

@@ -212,8 +212,9 @@ class Streams:
                 if not waiters:
                     self._hang_up_checker = None
                     return
+            is_stopping = self.stopping
             for waiter, hung_up in waiters:
-                if self.stopping or hung_up():
+                if is_stopping or hung_up():
                     waiter.interrupt()
 
 
