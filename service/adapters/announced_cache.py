@@ -34,6 +34,11 @@ class AnnouncedCache(Generic[K, V]):
         entry = self._values.get(key)
         return entry[0] if entry is not None and entry[1] > time.monotonic() else None
 
+    def find_expired(self, key: K) -> V | None:
+        """The value that this key had when it was last read; None if it was changed since, or is not remembered."""
+        entry = self._values.get(key)
+        return None if entry is None else entry[0]
+
     def find(self, keys: Iterable[K]) -> dict[K, V]:
         """The cached values of these keys."""
         now = time.monotonic()
