@@ -10,7 +10,8 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from math import inf
-from typing import NamedTuple, Self
+from types import MappingProxyType
+from typing import Final, NamedTuple, Self
 
 from events.record import MatchId, Version
 
@@ -36,6 +37,9 @@ class Wake(NamedTuple):
         if self.version is None or later.version is None:
             return Wake(None, later.at)
         return Wake(max(self.version, later.version), later.at)
+
+
+_NO_WAKES: Final[Mapping[MatchId, Wake]] = MappingProxyType({})
 
 
 class Waiter:
@@ -64,7 +68,7 @@ class Waiter:
 
     def take(self) -> Mapping[MatchId, Wake]:
         """Return and clear the wake-ups collected since the last call."""
-        return self._feed.take_wakes(self)
+        return self._feed.take_wakes(self) if self.wakes else _NO_WAKES
 
     def wait(self, timeout: float) -> bool:
         """Wait up to `timeout` seconds for a wake-up; whether there is one to take.

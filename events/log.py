@@ -12,12 +12,13 @@ there the next time. The log does not interpret or verify them, and may lose the
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import Literal, Protocol, TypeAlias
 
 import msgspec
 
 from events.due import Due, DueTimes
-from events.record import Head, MatchId, Version
+from events.record import Head, MatchId, Version, digest
 
 GENESIS_VERSION = 0
 MAX_EVENTS = 64
@@ -77,7 +78,7 @@ class Seen(msgspec.Struct, frozen=True):
     digest: str
 
 
-class Tail(msgspec.Struct, frozen=True):
+class Tail(msgspec.Struct, frozen=True, dict=True):
     """Part of a match: stored events in order, the result of the look-up of a command id, and a snapshot.
 
     If there is a snapshot, the first event is the one of the snapshot's version.
@@ -86,6 +87,16 @@ class Tail(msgspec.Struct, frozen=True):
     events: tuple[bytes, ...]
     seen: Seen | None = None
     snapshot: bytes | None = None
+
+    @property
+    def first_hash(self) -> str:
+        """The hash of the first event; there must be one."""
+        return self.last_hash if len(self.events) == 1 else digest(self.events[0])
+
+    @cached_property
+    def last_hash(self) -> str:
+        """The hash of the last event; there must be one. Cached, since most reads find one event, whose hash is used twice."""
+        return digest(self.events[-1])
 
 
 Unavailability: TypeAlias = Literal["unavailable", "loading", "read-only", "disk", "full", "replicas"]

@@ -5,7 +5,7 @@ from typing import Any, TypeAlias
 
 from events.due import Due
 from events.log import Seen, Tail
-from events.record import Version, digest
+from events.record import Version
 
 Scored: TypeAlias = Sequence[bytes]
 """Members and scores in turn. redis-py types its commands for synchronous and asynchronous clients at once."""
@@ -16,11 +16,11 @@ def tail(reply: Any, first: Version | None, seen: Seen | None) -> Tail:
     snapshot, entries = (None, reply) if first is not None else reply
     fields = [field_dict(raw) for _, raw in entries]
     # An entry that another program wrote may lack the field; empty bytes then break the chain at its version.
-    stored = [entry.get(b"e", b"") for entry in fields]
+    found = Tail(tuple([entry.get(b"e", b"") for entry in fields]), seen, snapshot)
     # No later event names the hash of the last one, so it must agree with the hash that was stored beside it.
-    if fields and digest(stored[-1]).encode() != fields[-1].get(b"h"):
-        stored[-1] = b""
-    return Tail(tuple(stored), seen, snapshot)
+    if fields and found.last_hash.encode() != fields[-1].get(b"h"):
+        return Tail((*found.events[:-1], b""), seen, snapshot)
+    return found
 
 
 def field_dict(fields: Sequence[bytes] | dict[bytes, bytes]) -> dict[bytes, bytes]:

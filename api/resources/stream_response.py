@@ -1,17 +1,19 @@
 """Responses that stay open: each holds a slot among the streams until it ends."""
 
+import select
 import socket
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from functools import partial
 from itertools import chain
 from typing import Final, cast
 
 from flask import Response, current_app, request
+from gevent.monkey import get_original
 
 from api.http import context
 from service.errors import Refused
 from service.subscriptions.frames import EVENT_STREAM, NDJSON, Form
-from service.subscriptions.streams import Slot, Streams
+from service.subscriptions.streams import HungUp, Slot, Streams
 from service.usecases import accounts
 
 STREAMS: Final = "moonstone.streams"
@@ -19,6 +21,9 @@ STREAMS: Final = "moonstone.streams"
 
 _FORMS: Final = {form.media_type: form for form in (EVENT_STREAM, NDJSON)}
 """The first form is the default for a client without an Accept header."""
+
+_poll: Final = get_original("select", "poll")
+"""gevent's own `poll` would make an object for each connection."""
 
 _ESTABLISHED: Final = 1
 """The TCP state ESTABLISHED in Linux, the first byte of TCP_INFO."""
@@ -28,7 +33,8 @@ def streams() -> Streams:
     found = current_app.extensions.get(STREAMS)
     if found is None:
         container = context.container()
-        made = Streams(container.ports.history, container.ports.limits, container.feed, context.state().alive)
+        ports, alive = container.ports, context.state().alive
+        made = Streams(ports.history, ports.limits, container.feed, alive, _have_hung_up)
         found = current_app.extensions.setdefault(STREAMS, made)
     return cast("Streams", found)
 
@@ -44,12 +50,12 @@ def authorize() -> Callable[[], object]:
     return _nobody if credential is None else partial(accounts.holder, context.ports(), credential)
 
 
-def hung_up() -> Callable[[], bool]:
+def hung_up() -> HungUp:
     """A function that returns whether the client closed its connection.
 
     A failing write would show this only later, and until then the stream would hold its slot.
     """
-    return partial(_hung_up, request.environ.get("gunicorn.socket"))
+    return _Check(request.environ.get("gunicorn.socket"))
 
 
 def wanted_form() -> Form:
@@ -95,7 +101,29 @@ def _nobody() -> None:
     pass
 
 
-def _hung_up(client: socket.socket | None) -> bool:
-    if client is None or client.family not in {socket.AF_INET, socket.AF_INET6}:
-        return False
-    return client.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 1)[0] != _ESTABLISHED
+class _Check:
+    """Whether the client of a connection closed it; False without a connection, and for one that is not of TCP."""
+
+    __slots__ = ("_client", "file")
+
+    def __init__(self, client: socket.socket | None) -> None:
+        if client is not None and client.family not in {socket.AF_INET, socket.AF_INET6}:
+            client = None
+        self._client = client
+        self.file = None if client is None else client.fileno()
+
+    def __call__(self) -> bool:
+        if self._client is None:
+            return False
+        return self._client.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 1)[0] != _ESTABLISHED
+
+
+def _have_hung_up(checks: Sequence[HungUp]) -> Sequence[bool]:
+    """The results of many checks, from one system call."""
+    poll = _poll()
+    files = [check.file if isinstance(check, _Check) else None for check in checks]
+    for file in files:
+        if file is not None:
+            poll.register(file, select.POLLRDHUP)
+    closed = {file for file, _ in poll.poll(0)}
+    return [file in closed for file in files]

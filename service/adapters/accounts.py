@@ -62,18 +62,23 @@ class RedisAccounts:
         return session
 
     def remembered(self, token_digest: str) -> Session | None:
-        session = self.cache.sessions.find((token_digest,)).get(token_digest)
+        session = self.cache.sessions.find_one(token_digest)
         if session is not None:
             self.uses.note(session.player.id, token_digest)
         return session
 
     def _read_session(self, token_digest: str) -> Session | None:
-        owner = token_links.owner_of(self._client, token_digest)
+        """One round trip if the token has been read before: its player does not change."""
+        expired = self.cache.sessions.find_expired(token_digest)
+        expected = None if expired is None else expired.player.id
+        guessed = () if expected is None else _session_commands(expected, token_digest)
+        unlimited, granted, *account = self._send(*token_links.owner_commands(token_digest), *guessed)
+        owner = token_links.owner_in(unlimited, granted)
         if owner is None:
             return None
-        names = (f"token:{token_digest}", f"gone:{token_digest}", "sealed", "erased")
-        account = ("HMGET", scripts.account_key(owner.player), *names)
-        stored, player = self._send(account, ("GET", _player_key(owner.player)))
+        if owner.player != expected:
+            account = self._send(*_session_commands(owner.player, token_digest))
+        stored, player = account
         listed, gone, sealed, erased = stored
         if player is None or erased or gone or (listed is None and (sealed or not owner.is_unlimited)):
             return None
@@ -239,3 +244,8 @@ class RedisAccounts:
 
 def _player_key(player: str) -> str:
     return f"player:{player}"
+
+
+def _session_commands(player: str, token_digest: str) -> tuple[Command, ...]:
+    names = (f"token:{token_digest}", f"gone:{token_digest}", "sealed", "erased")
+    return ("HMGET", scripts.account_key(player), *names), ("GET", _player_key(player))

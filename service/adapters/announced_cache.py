@@ -29,6 +29,16 @@ class AnnouncedCache(Generic[K, V]):
         with self._lock:
             return self._changes
 
+    def find_one(self, key: K) -> V | None:
+        """The cached value of this key; None if there is none. A single look-up is atomic, so it needs no lock."""
+        entry = self._values.get(key)
+        return entry[0] if entry is not None and entry[1] > time.monotonic() else None
+
+    def find_expired(self, key: K) -> V | None:
+        """The value that this key had when it was last read; None if it was changed since, or is not remembered."""
+        entry = self._values.get(key)
+        return None if entry is None else entry[0]
+
     def find(self, keys: Iterable[K]) -> dict[K, V]:
         """The cached values of these keys."""
         now = time.monotonic()

@@ -5,8 +5,8 @@ type or times that are too far away. Keys expire once they mean nothing any more
 requests.
 """
 
-from collections.abc import Iterable, Sequence
-from typing import Any, Final, TypeAlias
+from collections.abc import Sequence
+from typing import Any, Final
 
 import msgspec
 from redis import Redis
@@ -100,13 +100,20 @@ redis.call('PEXPIRE', KEYS[1], STREAM_TTL_MS)
 return 1
 """
 
-_LEAVE: Final = "redis.pcall('HDEL', KEYS[1], ARGV[1]) return 1"
-_UNLIMITED: Final = 1_000_000
-_BATCH: Final = 100
-"""Streams that are registered in one round trip."""
+# KEYS: for each stream the hash of its holder's streams. ARGV: the streams. It does not remove streams of dead processes:
+# the next stream that the holder opens does.
+_REGISTER: Final = f"""{_COMMON}
+for n, key in ipairs(KEYS) do
+  repair(key, 'hash')
+  redis.call('HSET', key, ARGV[n], 1)
+  redis.call('PEXPIRE', key, STREAM_TTL_MS)
+end
+return 1
+"""
 
-_Call: TypeAlias = tuple[str, Sequence[str], Sequence[str | int]]
-"""A script, its keys and its values."""
+_LEAVE: Final = "redis.pcall('HDEL', KEYS[1], ARGV[1]) return 1"
+_BATCH: Final = 100
+"""Streams that are registered in one call."""
 
 
 class Wanted(msgspec.Struct, frozen=True):
@@ -158,28 +165,19 @@ class LimitsStore:
     def register(self, streams: Sequence[tuple[str, str]]) -> None:
         """Count streams that are open already: pairs of stream and holder."""
         for first in range(0, len(streams), _BATCH):
-            self._eval_each(
-                (_ENTER, [_streams(holder), PROCESSES], (self._process, stream, _UNLIMITED, 0, 0, 0))
-                for stream, holder in streams[first : first + _BATCH]
-            )
+            batch = streams[first : first + _BATCH]
+            self._eval(_REGISTER, [_streams(holder) for _, holder in batch], *(stream for stream, _ in batch))
 
     def leave(self, holder: str, stream: str) -> bool:
         """Count a stream no more. Returns True: the server has done it."""
         return bool(self._eval(_LEAVE, [_streams(holder)], stream))
 
     def _eval(self, script: str, keys: Sequence[str], *values: str | int) -> Any:
-        (reply,) = self._eval_each([(script, keys, values)])
+        """The result of a script, without redis-py's own layers, which cost more than most scripts."""
+        (reply,) = exchange(self._client, [("EVAL", script, len(keys), *keys, *values)])
+        if isinstance(reply, Exception):
+            raise reply
         return reply
-
-    def _eval_each(self, calls: Iterable[_Call]) -> Sequence[Any]:
-        """The results of scripts, in one round trip, without redis-py's own layers, which cost more than a script."""
-        replies = exchange(
-            self._client, [("EVAL", script, len(keys), *keys, *values) for script, keys, values in calls]
-        )
-        for reply in replies:
-            if isinstance(reply, Exception):
-                raise reply
-        return replies
 
 
 def _streams(holder: str) -> str:

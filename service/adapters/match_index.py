@@ -89,7 +89,7 @@ def _stored(match_id: MatchId, created_at: int) -> str:
 
 
 def _parsed(entries: Sequence[bytes]) -> tuple[IndexEntry, ...]:
-    return tuple(IndexEntry.parse(entry.decode()) for entry in entries)
+    return tuple([IndexEntry.parse(entry.decode()) for entry in entries])
 
 
 class RedisIndex:

@@ -157,15 +157,13 @@ class RedisRatings:
 
     def standings(self, game: str, players: Sequence[str]) -> Standings:
         seen_changes = self.cache.standings.changes
-        found = self.cache.standings.find((game, player) for player in players)
-        missing = [player for player in players if (game, player) not in found]
+        keys = [(game, player) for player in players]
+        found = self.cache.standings.find(keys)
+        missing = [key for key in keys if key not in found]
         if missing:
             stored: list[bytes | None]
-            (stored,) = send(self._client, ("HMGET", _key(game, "standings"), *missing))
-            read = {
-                (game, player): None if one is None else _standing(one)
-                for player, one in zip(missing, stored, strict=True)
-            }
+            (stored,) = send(self._client, ("HMGET", _key(game, "standings"), *(player for _, player in missing)))
+            read = {key: None if one is None else _standing(one) for key, one in zip(missing, stored, strict=True)}
             self.cache.standings.keep(read, seen_changes)
             found |= read
         return {player: standing for (_, player), standing in found.items() if standing is not None}

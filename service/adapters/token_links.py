@@ -12,6 +12,7 @@ import msgspec
 from redis import Redis, RedisCluster
 
 from events.redis_log import send
+from events.redis_pool import Command
 from service.adapters import account_scripts as scripts
 from service.repository.accounts import Token
 
@@ -42,11 +43,13 @@ def unlink(client: Redis | RedisCluster, digests: Iterable[str]) -> None:
     send(client, *(("DEL", f"{kind}:{digest}") for digest in digests for kind in _KINDS))
 
 
-def owner_of(client: Redis | RedisCluster, digest: str) -> Owner | None:
-    """The player to whom a digest leads."""
-    unlimited: bytes | None
-    granted: bytes | None
-    unlimited, granted = send(client, *(("GET", f"{kind}:{digest}") for kind in _KINDS))
+def owner_commands(digest: str) -> tuple[Command, ...]:
+    """The commands whose replies are the arguments of `owner_in`."""
+    return tuple(("GET", f"{kind}:{digest}") for kind in _KINDS)
+
+
+def owner_in(unlimited: bytes | None, granted: bytes | None) -> Owner | None:
+    """The player to whom a digest leads; None if it leads to none."""
     found = unlimited or granted
     return None if found is None else Owner(found.decode(), unlimited is not None)
 

@@ -1,17 +1,17 @@
 """Entries of the match index, and the cursors of its pages."""
 
-import re
-from dataclasses import dataclass
 from typing import Final, Self
+
+import msgspec
 
 from events.record import MatchId
 from service.repository import cursors
 
-_STORED: Final = re.compile(r"([0-9]{13}):(.*)", re.DOTALL)
+_DIGITS: Final = 13
+"""Digits of the time in a stored form."""
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class IndexEntry:
+class IndexEntry(msgspec.Struct, frozen=True, order=True, gc=False):
     """An entry of the match index. Entries sort by `created_at` (server milliseconds), then by `match_id`."""
 
     created_at: int
@@ -20,7 +20,7 @@ class IndexEntry:
     @property
     def stored(self) -> str:
         """The stored form `<created_at, 13 digits>:<match id>`, which sorts as the entry does."""
-        return f"{self.created_at:013d}:{self.match_id}"
+        return f"{self.created_at:0{_DIGITS}d}:{self.match_id}"
 
     @classmethod
     def parse(cls, stored: str) -> Self:
@@ -29,10 +29,10 @@ class IndexEntry:
         Raises:
             ValueError: it is not a stored form.
         """
-        found = _STORED.fullmatch(stored)
-        if found is None:
+        digits, colon, match_id = stored.partition(":")
+        if not (colon and len(digits) == _DIGITS and digits.isascii() and digits.isdigit()):
             raise ValueError(f"not an entry of the match index: {stored!r}")
-        return cls(int(found[1]), found[2])
+        return cls(int(digits), match_id)
 
 
 def encode(entry: IndexEntry) -> str:

@@ -130,8 +130,8 @@ class History:
         return known if known is not None and known.head.version >= version else None
 
     def _known(self, match_id: MatchId) -> Match | None:
-        with self._lock:
-            return self._recent.get(match_id)
+        """The cached match. A single look-up is atomic, so it needs no lock."""
+        return self._recent.get(match_id)
 
     def _forget(self, match: Match) -> None:
         """Drop a match that is not in the log (any more), unless the cache has another one by now."""

@@ -21,7 +21,7 @@ import msgspec
 import events
 import service
 from events.log import Log, LogUnavailable, Tail
-from events.record import MatchId, Version, digest
+from events.record import MatchId, Version
 from service.errors import Corrupt
 from service.games.protocol import AnyGame, Decision
 from service.match import fold
@@ -125,7 +125,7 @@ class MatchLoader:
 
 def begins_at(tail: Tail, match: Match) -> bool:
     """Whether the first event of a tail is the newest event of a match, compared by hash."""
-    return bool(tail.events) and digest(tail.events[0]) == match.head.hash
+    return bool(tail.events) and tail.first_hash == match.head.hash
 
 
 def _form(secret: bytes, game: AnyGame) -> _Form:

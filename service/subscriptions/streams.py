@@ -6,11 +6,11 @@ events after it. Events that many clients follow are read and encoded once (`mat
 
 import threading
 import time
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
-from itertools import count
-from typing import Final, Protocol
+from itertools import compress, count, repeat
+from typing import Final, Protocol, TypeAlias
 from weakref import WeakValueDictionary
 
 from events.feed import Feed, Waiter, Wake
@@ -71,6 +71,14 @@ class Subscription(Protocol):
         ...
 
 
+HungUp: TypeAlias = Callable[[], bool]
+"""Whether the client of a stream closed its connection."""
+
+
+def _each(checks: Sequence[HungUp]) -> Sequence[bool]:
+    return [hung_up() for hung_up in checks]
+
+
 class Slot:
     """The right to one open stream or waiting request, until `release`."""
 
@@ -86,18 +94,26 @@ class Slot:
 class Streams:
     """The open streams of this process. Create it after a fork."""
 
-    def __init__(self, history: History, limits: Limits, feed: Feed, alive: Callable[[], bool]) -> None:
-        """`alive` returns whether the server still runs."""
+    def __init__(
+        self,
+        history: History,
+        limits: Limits,
+        feed: Feed,
+        alive: Callable[[], bool],
+        have_hung_up: Callable[[Sequence[HungUp]], Sequence[bool]] = _each,
+    ) -> None:
+        """`alive` returns whether the server still runs. `have_hung_up` returns the results of many checks at once."""
         self.feed = feed
         self._history = history
         self._limits = limits
         self._alive = alive
+        self._have_hung_up = have_hung_up
         self._lock = threading.Lock()
         self._watches: WeakValueDictionary[MatchId, MatchWatch] = WeakValueDictionary()
         self.open = 0
         """How many slots are taken."""
         self._stream_numbers = count()
-        self._waiters: dict[Waiter, Callable[[], bool]] = {}
+        self._waiters: dict[Waiter, HungUp] = {}
         self._hang_up_checker: threading.Thread | None = None
 
     @property
@@ -146,7 +162,7 @@ class Streams:
         self,
         subscription: Subscription,
         authorize: Callable[[], object],
-        hung_up: Callable[[], bool] = lambda: False,
+        hung_up: HungUp = lambda: False,
     ) -> Generator[bytes]:
         """All frames and heartbeats of a stream, until it ends or its client hangs up. It needs no request context.
 
@@ -161,7 +177,7 @@ class Streams:
                 yield subscription.end(ended.reason)
 
     def _pieces(
-        self, subscription: Subscription, waiter: Waiter, authorize: Callable[[], object], hung_up: Callable[[], bool]
+        self, subscription: Subscription, waiter: Waiter, authorize: Callable[[], object], hung_up: HungUp
     ) -> Iterator[bytes]:
         """All frames and heartbeats between the first frame and the last.
 
@@ -182,14 +198,15 @@ class Streams:
                 next_heartbeat = time.monotonic() + HEARTBEAT_S
                 is_authorized = _is_authorized(authorize)
                 subscription.request_check(now - _SHARED_READ_S)
-            subscription.note_wakes(waiter.take())
+            if wakes := waiter.take():
+                subscription.note_wakes(wakes)
             if is_authorized and (piece := subscription.next_piece()) is not None:
                 yield piece
             elif not waiter.wait(max(0.0, next_heartbeat - time.monotonic())) and hung_up():
                 return
 
     @contextmanager
-    def _registered_waiter(self, hung_up: Callable[[], bool]) -> Iterator[Waiter]:
+    def _registered_waiter(self, hung_up: HungUp) -> Iterator[Waiter]:
         """The waiter of a stream. It is interrupted when the client hangs up or the server stops."""
         with self.feed.waiter() as waiter:
             with self._lock:
@@ -208,13 +225,13 @@ class Streams:
         while True:
             time.sleep(HANG_UP_CHECK_S)
             with self._lock:
-                waiters = list(self._waiters.items())
+                waiters, checks = list(self._waiters), list(self._waiters.values())
                 if not waiters:
                     self._hang_up_checker = None
                     return
-            for waiter, hung_up in waiters:
-                if self.stopping or hung_up():
-                    waiter.interrupt()
+            to_interrupt = repeat(True) if self.stopping else self._have_hung_up(checks)
+            for waiter in compress(waiters, to_interrupt):
+                waiter.interrupt()
 
 
 def _is_authorized(authorize: Callable[[], object]) -> bool:

@@ -15,6 +15,13 @@ from service.match.events import SeatTaken
 from service.match.model import Match, Status
 from service.repository.ports import ENDING_MS, Ports, StatusList
 
+_STATUS_LISTS: Final[Mapping[Status, StatusList]] = {
+    "open": "open",
+    "running": "running",
+    "suspended": "running",
+    "finished": "finished",
+    "aborted": "aborted",
+}
 IN_FLIGHT_MS: Final = 2 * ENDING_MS
 """Within this age, the match of an entry may still be created, or may still end. An older entry without it is wrong."""
 
@@ -31,14 +38,7 @@ def creation_failed(ports: Ports, error: Corrupt | Refused, created_at: int) -> 
 
 def status_list_of(match: Match) -> StatusList:
     """The list of the index where a match belongs."""
-    status_lists: Mapping[Status, StatusList] = {
-        "open": "open",
-        "running": "running",
-        "suspended": "running",
-        "finished": "finished",
-        "aborted": "aborted",
-    }
-    return status_lists[match.status]
+    return _STATUS_LISTS[match.status]
 
 
 def announce(ports: Ports, before: Match, after: Match) -> None:

@@ -50,7 +50,7 @@ def with_deadline(decision: Any, viewer: Any) -> Any:
 
 def with_hidden_number(match: Any, names: Any) -> Any:
     """Show a number that depends on the hidden state."""
-    return {**PUBLIC(match, names), "paused": digest_of_state(match.state)}
+    return alter(SUMMARY(match, names), paused=digest_of_state(match.state))
 
 
 def logging_state(match: Any, seat: Any, action: Any, *more: Any, **named: Any) -> Any:
@@ -87,7 +87,7 @@ def step_by_hidden_cards(state: Any) -> Any:
 
 SEE_EVENT: Final = redaction.see_event
 SEE_DECISION: Final = redaction._see_decision
-PUBLIC: Final = match_views._public
+SUMMARY: Final = match_views._summary
 ACTED: Final = rulings._ruled
 SITUATION: Final = situation.situation
 LEGAL: Final = redaction.legal_actions
@@ -97,7 +97,7 @@ LEAKS: Final[Mapping[str, Leak]] = {
     "the salt of a hidden event is shown": Leak(redaction, "see_event", with_salt),
     "a size depends on hidden data": Leak(redaction, "see_event", padded),
     "a hidden deadline is shown": Leak(redaction, "_see_decision", with_deadline, table="four_monkeys of 4, family"),
-    "a list of matches depends on hidden data": Leak(match_views, "_public", with_hidden_number),
+    "a list of matches depends on hidden data": Leak(match_views, "_summary", with_hidden_number),
     "a log line depends on hidden data": Leak(rulings, "_ruled", logging_state),
     "legal actions of others are listed": Leak(
         redaction, "legal_actions", legal_actions_of_others, table="monkeys_on_the_moon of 2"

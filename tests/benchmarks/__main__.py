@@ -23,6 +23,7 @@ from tests.benchmarks import (
     lists,
     loop,
     notices,
+    pages,
     pictures,
     ratings,
     reads,
@@ -99,11 +100,13 @@ def _http(table: Table, folder: Path) -> None:
             )
         for answer in reads.readings(service):
             table.row(answer.what, answer.ms, "ms", answer.note, digits=1)
+        for answer in pages.readings(service, environ, log_file):
+            table.row(answer.what, answer.ms, "ms", answer.note, digits=2)
 
 
 def _ratings(table: Table, folder: Path) -> None:
-    with built(folder) as (service, _):
-        for answer in ratings.readings(service):
+    with built(folder) as (service, environ), (folder / LOG).open("ab") as log_file:
+        for answer in ratings.readings(service, environ, log_file):
             table.row(answer.what, answer.ms, "ms", answer.note, digits=2)
 
 

@@ -4,7 +4,6 @@ The servers are the API, the log and the queue; these matches need no workers. T
 class, number of workers and log: Flask, one durable append, two deliveries.
 """
 
-import os
 import selectors
 import socket
 import subprocess
@@ -20,6 +19,7 @@ import msgspec
 from service import settings
 from service.adapters.valkey import Valkey
 from service.container import Service, build
+from tests.benchmarks import processor_time
 from tests.benchmarks.http import script, serving
 from tests.benchmarks.load import request
 from tests.ports import free_port
@@ -34,7 +34,6 @@ FOLLOWED_PATHS: Final[Mapping[str, str]] = {
 FLOOR: Final = "/v1/matches/{match}/stream"
 
 _TIMEOUT_S: Final = 10.0
-_TICKS_PER_SECOND: Final = os.sysconf("SC_CLK_TCK")
 
 
 class Cost(msgspec.Struct, frozen=True):
@@ -148,9 +147,8 @@ def _seconds(pids: Sequence[int]) -> float:
     """The CPU time in seconds that these processes and their children have used."""
     found = list(pids)
     for pid in found:
-        found += map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text("ascii").split())
-    stats = [Path(f"/proc/{pid}/stat").read_text("ascii").rpartition(")")[2].split() for pid in found]
-    return sum(int(fields[11]) + int(fields[12]) for fields in stats) / _TICKS_PER_SECOND
+        found += processor_time.children(pid)
+    return processor_time.seconds(found)
 
 
 def costs(folder: Path, log_file: IO[bytes]) -> dict[str, Cost]:

@@ -1,11 +1,11 @@
 """The cost of ratings: pages of a leaderboard of 100,000 players, the rating of a match, and a move in a rated match."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from itertools import islice
 from statistics import median
-from typing import Final
+from typing import IO, Final
 
 import msgspec
 
@@ -23,6 +23,7 @@ from service.match.redaction import legal_actions
 from service.repository.ports import Player
 from service.usecases import match_lifecycle, play
 from service.usecases.play import ActionRequest
+from tests.benchmarks.api_process import api_process
 from tests.benchmarks.reads import Reader, Reading
 
 GAME: Final = "ape_town"
@@ -56,22 +57,28 @@ def commands() -> Iterator[Command]:
             yield ("ZADD", _key(GAME, BOARDS[board - FIRST_KEY]), 0, place)
 
 
-def readings(service: Service) -> Iterator[Reading]:
+def readings(service: Service, environ: Mapping[str, str], log_file: IO[bytes]) -> Iterator[Reading]:
     yield from _rating(service)
     yield from _moves(service)
     rest = commands()
     while batch := list(islice(rest, BATCH)):
         send(service.log_client, *batch)
-    reader = Reader(service)
     path = f"/v1/games/{GAME}/leaderboard?limit=200"
-    half = reader.client.ask(path.replace("200", "1"))
+    client = Reader(service).client
+    half = client.ask(path.replace("200", "1"))
     for _ in range(50):
-        half = reader.client.ask(f"{path}&cursor={half['next']}")
-    note = f"200 of {PLAYERS:,} players; aim 20 ms"
-    yield Reading("a page of a leaderboard: the first", reader.warm(path), note)
-    yield Reading("a page of a leaderboard: the 50th", reader.warm(f"{path}&cursor={half['next']}"), note)
-    yield Reading("a page of a leaderboard: only people", reader.warm(f"{path}&kind=human"), note)
-    yield Reading("a player with its rank", reader.warm(f"/v1/players/{player(50_000)}"), note)
+        half = client.ask(f"{path}&cursor={half['next']}")
+    paths = {
+        "a page of a leaderboard: the first": path,
+        "a page of a leaderboard: the 50th": f"{path}&cursor={half['next']}",
+        "a page of a leaderboard: only people": f"{path}&kind=human",
+        "a player with its rank": f"/v1/players/{player(50_000)}",
+    }
+    with api_process(service, environ, log_file) as api:
+        for what, one in paths.items():
+            ms, note = api.warm(one)
+            aim = "" if "players/" in one else f"200 of {PLAYERS:,} players; aim 20 ms; "
+            yield Reading(what, ms, aim + note)
 
 
 def _match(service: Service, name: str, *, rated: bool) -> str:

@@ -1,4 +1,4 @@
-"""The cost of reads: any version of a long match, and any page of the lists of a store with 100,000 matches."""
+"""The cost of reads of one match: its rebuild from a snapshot, and any version of a long match."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -16,19 +16,13 @@ from events.redis_pool import Command
 from service.container import Service
 from service.games.registry import GAMES
 from service.ops.simulate import play
-from service.repository import cursors, index_entry
-from service.repository.index_entry import IndexEntry
 from service.repository.match_history import History
-from service.usecases import accounts
 from tests.api.checked import Client
 from tests.service.games.toy.game import TOY
 
 LONG: Final = 2_000
 EARLY: Final = 50
 EVENTS: Final = 200
-MATCHES: Final = 100_000
-FINISHED: Final = 1_000
-PAGE: Final = 50
 REPEATS: Final = 15
 BATCH: Final = 1_000
 """Commands in one pipeline."""
@@ -119,14 +113,13 @@ def readings(service: Service) -> Iterator[Reading]:
     reader = Reader(service)
     yield from _rebuilds(service)
     yield from _versions(service, reader)
-    yield from _pages(service, reader)
 
 
 def _rebuilds(service: Service) -> Iterator[Reading]:
     """The time to read a match that is not in the cache of a process, from its newest snapshot."""
     for game in (GAME, "four_monkeys"):
         events = played(game, 4)[:EVENTS]
-        _send(service, list(store_commands(game, copy(events, game, "player:nobody", START))))
+        send_all(service, list(store_commands(game, copy(events, game, "player:nobody", START))))
         times_ms = []
         for _ in range(REPEATS + 1):
             history = History(service.ports.log, GAMES, service.ports.secret)
@@ -143,7 +136,7 @@ def _rebuilds(service: Service) -> Iterator[Reading]:
 
 def _versions(service: Service, reader: Reader) -> Iterator[Reading]:
     events = played(TOY.info.id, tricks=LONG)[:LONG]
-    _send(service, list(store_commands("long", copy(events, "long", "player:nobody", START))))
+    send_all(service, list(store_commands("long", copy(events, "long", "player:nobody", START))))
     early, late = (f"/v1/matches/long?version={version}" for version in (EARLY, LONG - 1))
     yield Reading(f"a match of {LONG} events without snapshots, cold", reader.first("/v1/matches/long"), "once")
     for state, ask in (("cold", reader.cold), ("warm", reader.warm)):
@@ -153,44 +146,6 @@ def _versions(service: Service, reader: Reader) -> Iterator[Reading]:
         yield Reading(f"GET ?version={LONG - 1}, {state}", ms, f"{ms / base:.2f} of version {EARLY}, aim 1.5 at most")
 
 
-def _pages(service: Service, reader: Reader) -> Iterator[Reading]:
-    player, token = accounts.sign_up(service.ports, "Ada")
-    whole = played(GAME)
-    status_lists = {"finished": FINISHED, "open": MATCHES - FINISHED}
-    for status_list, count in status_lists.items():
-        events = whole if status_list == "finished" else whole[:1]
-        for first in range(0, count, BATCH):
-            commands: list[Command] = []
-            entries: list[int | str] = []
-            for number in range(first, min(first + BATCH, count)):
-                match, at = f"{status_list}-{number}", START + number
-                commands += store_commands(match, copy(events, match, f"player:{player.id}", at))
-                entries += [0, IndexEntry(at + events[0].at, match).stored]
-            indices = (f"index:{status_list}", f"index:of:{player.id}:all")
-            _send(service, [*commands, *(("ZADD", index, *entries) for index in indices)])
-            if status_list == "finished":
-                numbers = range(first + 1, len(entries) // 2 + first + 1)
-                ends = [part for number, entry in zip(numbers, entries[1::2], strict=True) for part in (number, entry)]
-                _send(service, [("ZADD", "index:ended", *ends)])
-    for status_list, count in status_lists.items():
-        for name, number in (("first", count), ("middle", count // 2), ("last", PAGE)):
-            cursor = index_entry.encode(IndexEntry(START + number, ""))
-            path = f"/v1/matches?status={status_list}&limit={PAGE}&cursor={cursor}"
-            if status_list == "finished":
-                yield Reading(f"{status_list}, {name} page without snapshots, cold", reader.first(path), "once")
-            yield Reading(f"{status_list}, {name} page of {count // PAGE:,}, cold", reader.cold(path), "aim 50 ms")
-            yield Reading(f"{status_list}, {name} page of {count // PAGE:,}, warm", reader.warm(path), "")
-    for name, number in (("first", 0), ("last", FINISHED - PAGE)):
-        path = f"/v1/matches?status=ended&limit={PAGE}&cursor={cursors.encode(number)}"
-        yield Reading(f"ended, {name} page of {FINISHED // PAGE:,}, cold", reader.cold(path), "aim 50 ms")
-    path = f"/v1/matches?status=open&limit={PAGE}&game=ape_town"
-    yield Reading("a page of a game without matches, cold", reader.cold(path), "reads 200 matches")
-    for name, number in (("first", MATCHES), ("last", PAGE)):
-        cursor = index_entry.encode(IndexEntry(START + number, ""))
-        path = f"/v1/me/matches?limit={PAGE}&cursor={cursor}"
-        yield Reading(f"own matches, {name} page of {MATCHES // PAGE:,}, cold", reader.cold(path, token), "aim 50 ms")
-
-
-def _send(service: Service, commands: Sequence[Command]) -> None:
+def send_all(service: Service, commands: Sequence[Command]) -> None:
     for first in range(0, len(commands), BATCH):
         send(service.log_client, *commands[first : first + BATCH])

@@ -28,6 +28,7 @@ from service.subscriptions.streams import HANG_UP_CHECK_S
 from service.usecases import accounts
 from tests.api.live import Server, serving
 from tests.api.table import set_table
+from tests.benchmarks import processor_time
 from tests.benchmarks.http import script
 from tests.benchmarks.load import request
 
@@ -44,7 +45,6 @@ TIMEOUT_S: Final = 10.0
 STREAMS_PER_TOKEN: Final = 8
 """Streams that are opened together with one token. All numbers of streams are multiples of it."""
 
-_TICK: Final = os.sysconf("SC_CLK_TCK")
 _PAGE: Final = os.sysconf("SC_PAGESIZE")
 
 
@@ -179,8 +179,7 @@ class MeasuredService:
 
     def cpu(self) -> float:
         """Seconds of processor time that the workers have used."""
-        stats = [Path(f"/proc/{pid}/stat").read_text("ascii").rpartition(")")[2].split() for pid in self.server.workers]
-        return sum(int(fields[11]) + int(fields[12]) for fields in stats) / _TICK
+        return processor_time.seconds(self.server.workers)
 
     def kib(self) -> float:
         pages = [int(Path(f"/proc/{pid}/statm").read_text("ascii").split()[1]) for pid in self.server.workers]

@@ -4,6 +4,7 @@ import http
 import re
 import signal
 import socket
+import struct
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
@@ -15,6 +16,7 @@ import msgspec
 import pytest
 from redis import Redis
 
+from api.resources import stream_response
 from api.server.gunicorn import LIMITS
 from service import settings
 from service.container import Service, build
@@ -184,6 +186,30 @@ def test_closed_streams_are_no_longer_counted(server: Server, service: Service, 
             until(partial(opens, token, clients), 60, "it is open")
         until(lambda: open_now() == len(tokens) * 8, 60, "all are open")
     until(lambda: open_now() == 0, 60, "all are closed")
+
+
+def test_one_call_finds_the_clients_that_hung_up() -> None:
+    with ExitStack() as stack:
+        listener = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
+        clients, accepted = {}, {}
+        for name in ("open", "sends", "closed", "half-closed", "reset"):
+            clients[name] = stack.enter_context(socket.create_connection(listener.getsockname()))
+            accepted[name] = stack.enter_context(listener.accept()[0])
+        clients["sends"].sendall(b"GET / HTTP/1.1")
+        clients["closed"].close()
+        clients["half-closed"].shutdown(socket.SHUT_WR)
+        clients["reset"].setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        clients["reset"].close()
+        checks = {name: stream_response._Check(one) for name, one in accepted.items()}
+        local, peer = socket.socketpair()
+        peer.close()
+        checks |= {
+            "no connection": stream_response._Check(None),
+            "not TCP": stream_response._Check(stack.enter_context(local)),
+        }
+        found = dict(zip(checks, stream_response._have_hung_up([*checks.values()]), strict=True))
+        assert {name for name, has_hung_up in found.items() if has_hung_up} == {"closed", "half-closed", "reset"}
+        assert found == {name: check() for name, check in checks.items()}
 
 
 def test_a_server_that_stops_sends_an_end_frame_to_every_stream(environ: Mapping[str, str], service: Service) -> None:

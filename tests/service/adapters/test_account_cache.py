@@ -2,12 +2,15 @@
 
 from collections.abc import Iterator
 from secrets import token_hex
+from typing import Any
 
 import pytest
 
 from events.listener import Listener
 from events.redis_log import connect
+from events.redis_pool import Command
 from service.adapters import account_cache, announced_cache
+from service.adapters.account_scripts import account_key
 from service.adapters.accounts import RedisAccounts
 from service.repository.accounts import Player, Session, Token
 from tests.waiting import until
@@ -114,6 +117,31 @@ def test_cache_entries_expire_and_are_dropped_when_messages_may_have_been_missed
     listening.by_token(token)
     listening._client.delete(f"token:{token}")
     assert listening.by_token(token) is None
+
+
+def test_a_token_is_read_again_in_one_round_trip_and_its_player_is_not_taken_from_the_cache(
+    listening: RedisAccounts, ann: Player, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    token, read = digest(), listening._send
+    trips: list[tuple[Command, ...]] = []
+
+    def counted(*commands: Command) -> list[Any]:
+        trips.append(commands)
+        return read(*commands)
+
+    listening.add(ann, token)
+    ben = Player("pl_ben", "Ben", 6)
+    listening.add(ben, digest())
+    monkeypatch.setattr(announced_cache, "CACHE_SECONDS", 0)
+    monkeypatch.setattr(listening, "_send", counted)
+    assert [listening.by_token(token) for _ in range(2)] == [Session(ann)] * 2
+    assert len(trips) == 3
+    listening._client.hset(account_key(ann.id), f"gone:{token}", "1")
+    assert listening.by_token(token) is None
+    assert len(trips) == 4
+    listening._client.set(f"token:{token}", ben.id)
+    assert listening.by_token(token) == Session(ben)
+    assert len(trips) == 6
 
 
 def test_the_cache_of_tokens_is_limited(listening: RedisAccounts, ann: Player, monkeypatch: pytest.MonkeyPatch) -> None:
