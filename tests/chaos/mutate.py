@@ -13,7 +13,9 @@ from tests.chaos.mutations import MUTATIONS
 from tests.chaos.mutations_written import ROOT
 
 FOUND: Final = 1
-"""pytest's exit code if a test failed; any other code means that the mutated code does not run."""
+"""pytest's exit code if a test failed or hung; any other code means that the mutated code does not run."""
+_LIMIT: Final = ("-o", "faulthandler_timeout=120", "-o", "faulthandler_exit_on_timeout=true")
+"""A mutation may make its test hang, for example because the mutated service starts where it should refuse to."""
 
 
 def _copy(folder: Path) -> None:
@@ -24,7 +26,7 @@ def _copy(folder: Path) -> None:
 
 
 def _exit_code(folder: Path, *tests: str) -> int:
-    command = [sys.executable, "-m", "pytest", "-q", "-x", *tests]
+    command = [sys.executable, "-m", "pytest", "-q", "-x", *_LIMIT, *tests]
     environ = {**os.environ, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
     return subprocess.run(command, cwd=folder, env=environ, capture_output=True, check=False).returncode
 
