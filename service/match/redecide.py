@@ -168,9 +168,8 @@ def _abort(match: Match, reason: AbortReason) -> Command:
             return Leave(player=match.creator)
         case "expired":
             return Expire()
-    if not match.abort_asked:
-        raise NotDue("nobody asked for it")
-    return AskAbort(player=_holder(match, match.abort_asked[0]).player)
+    # An agreed end is decided together with the last request or departure.
+    raise NotDue("not all people asked for it")
 
 
 def _hand_over(match: Match, event: Event) -> Command:
@@ -220,12 +219,9 @@ def _decided_without_rules(match: Match, event: Event, chance: Chance) -> Sequen
         return departed(match, _seat(event), draft, chance) if event.type in _DEPARTURES else (draft,)
     if event.type == "abort_asked":
         seat = _seat(event)
-        if match.status != "running" or not _holder(match, seat).is_present:
+        if match.status != "running" or match.created.rated is True or not _holder(match, seat).is_present:
             raise NotDue(f"nobody in seat {seat} can ask for it")
         return asked(match, seat, chance)
-    if event.type == "match_aborted" and match.status == "running":
-        # An agreed end is decided together with the last request or departure.
-        raise NotDue("not all people asked for it")
     bots = (
         {msgspec.json.decode(event.data, type=SeatTaken).player: choose_at_random} if event.type == "seat_taken" else {}
     )
@@ -253,6 +249,8 @@ def _author(match: Match, event: Event) -> str:
 def _hand_over_author(match: Match, event: Event) -> str:
     handed_over = msgspec.json.decode(event.data, type=SeatHandedOver)
     if handed_over.reason == "returned":
+        if match.created.rated is True:
+            raise NotDue("no seat of a rated match is taken back")
         is_lost = match.lost_seat_of(handed_over.player) == handed_over.seat
         if not is_lost or _holder(match, handed_over.seat).account_kind != "human":
             raise NotDue(f"{handed_over.player} did not lose seat {handed_over.seat} to a bot")

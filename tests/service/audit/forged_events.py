@@ -141,6 +141,7 @@ ACTIONS: Final = (
     Forgery("a person's by a bot", "action", set_author("bot:high"), "actions", having={"seat": 1}),
     Forgery("of a seat that does not exist", "action", set_data(seat=3), "actions"),
     Forgery("of a seat below zero", "action", set_data(seat=-1), "actions"),
+    Forgery("of a seat below zero by itself", "action", retype("action", "seat:-1", seat=-1), "actions"),
     Forgery("of no seat", "action", remove_field("seat"), "actions"),
     Forgery("of a player who left", "default_action", retype("action", "seat:2"), "actions", having=LEFT),
     Forgery("with a reason", "action", set_data(reason="clock"), "actions"),
@@ -213,6 +214,8 @@ SEATS: Final = (
     Forgery("a bot's seat handed over", "seat_handed_over", set_data(seat=0), "actions", lines=banks),
     Forgery("another seat resigned by the clock", "resigned", set_data(seat=1), "actions", lines=resigning),
     Forgery("a bot that resigned", "resigned", retype("resigned", "seat:0", seat=0), "actions"),
+    Forgery("a bot that resigned by its name", "resigned", retype("resigned", "bot:high", seat=0), "actions"),
+    Forgery("a bot that the service resigned", "resigned", retype("resigned", "worker", seat=0), "actions"),
 )
 FORMS: Final = (
     Forgery("an extra field in an action", "action", EXTRA_FIELD, "actions"),

@@ -21,7 +21,7 @@ from service.match.due_times import KINDS
 from service.match.model import ABSENCE_MS
 from service.match.randomness import Draws
 from service.match.redaction import legal_actions
-from service.usecases import match_lifecycle, mid_match
+from service.usecases import match_codes, match_lifecycle, mid_match
 from service.usecases.match_lifecycle import start
 from tests.service.arena import COUNTDOWN, Arena, person
 from tests.service.audit.hosted_files import hosted, hosted_lost, hosted_rated, hosted_resigned
@@ -164,6 +164,20 @@ def resigning() -> Lines:
 
 
 @cache
+def private() -> Lines:
+    """A private match in which bots and people take other seats than the first free one, and that its creator aborts."""
+    arena = Arena()
+    table = arena.create(seats=4, private=True, manual_start=True)
+    for seat, bot in ((3, "high"), (1, arena.host())):
+        match_lifecycle.add_bot(arena.ports, "host", table, arena.new_key(), bot=bot, seat=seat)
+    code = match_codes.join_code_of(arena.ports.secret, table)
+    match_lifecycle.join(arena.ports, "anna", table, arena.new_key(), seat=2, join_code=code)
+    arena.join(table, "ben")
+    arena.leave(table, "host")
+    return lines_of(arena, table)
+
+
+@cache
 def expired() -> Lines:
     """A match whose creator frees a seat, and that nobody else joins in time."""
     arena = Arena()
@@ -238,6 +252,7 @@ GOOD: Final[tuple[Callable[[], Lines], ...]] = (
     aborted,
     banks,
     resigning,
+    private,
     expired,
     agreed,
     left,
