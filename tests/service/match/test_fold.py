@@ -206,9 +206,13 @@ def test_folding_many_events_at_once_equals_folding_them_one_by_one(game: AnyGam
     ports, played = play(game, ["random"] * 2, {}, bytes(32))
     stored = ports.log.read(played.id).events
     one = begin(played.id, stored[0], {game.info.id: game})
+    drawn: Counter[str] = Counter()
     for entry in stored[1:]:
-        before, one = one, step(one, entry)
+        before, one, event = one, step(one, entry), decode(entry)
         assert fold(before, [entry]) == one
+        if event.type != "match_scored":
+            drawn.update(draw["label"] for draw in msgspec.json.decode(event.data).get("draws", ()))
+        assert one.drawn == drawn
     assert one == fold(begin(played.id, stored[0], {game.info.id: game}), stored[1:])
 
 

@@ -1,5 +1,6 @@
 """How a command is submitted: load, decide, append, announce; and again if another command was appended first."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -9,6 +10,7 @@ from events.log import Append, Appended, Conflict, Reused, Seen, Tail
 from events.record import MatchId, canonical
 from service.errors import Corrupt
 from service.match.commands import Act, Command, Extend, Join
+from service.match.facets import facets_of
 from service.match.model import Match
 from service.match.randomness import Chance
 from service.match.rulings import draws
@@ -17,6 +19,7 @@ from service.repository.ports import Ports
 from service.usecases import submit as submitting
 from service.usecases.hints import hint
 from service.usecases.submit import ATTEMPTS, CommandKey, Submitted, append, attempt, player_key, server_seed, submit
+from service.usecases.subscribed import NEWS
 from tests.service.arena import START, Arena, refused
 
 PING = Draft("clock_extended", "worker", canonical({"ms": 1, "reason": "outage"}))
@@ -112,6 +115,23 @@ def test_a_command_costs_one_round_trip_if_only_this_process_writes_to_the_match
     assert arena.version(table) == 12
 
 
+def test_a_match_that_the_caller_has_just_read_is_not_read_again() -> None:
+    arena = Arena()
+    match = arena.match(arena.toy("anna", "ben"))
+    arena.wait(1)
+    arena.log.calls.clear()
+    submit(arena.ports, match.id, CommandKey("id", ""), Extend(ms=1), read=match)
+    assert arena.log.calls == ["append"]
+
+
+def test_the_events_of_an_append_are_not_read_from_the_log_again() -> None:
+    arena = Arena()
+    match = ping(arena, arena.toy("anna", "ben")).match
+    arena.log.calls.clear()
+    (event,) = arena.ports.history.events(match, None, 4, 10)
+    assert (event.type, arena.log.calls) == ("clock_extended", [])
+
+
 def test_a_command_is_decided_again_if_another_process_wrote_to_the_match(monkeypatch: pytest.MonkeyPatch) -> None:
     arena = Arena()
     other_process = optimistic(arena)
@@ -158,8 +178,10 @@ def test_a_command_that_is_decided_on_the_cache_notices_lost_events() -> None:
     assert ping(arena, table).match.head.version == 5
 
 
-def test_a_command_without_events_writes_nothing() -> None:
+@pytest.mark.parametrize("prepare", [optimistic, Arena.new_key])
+def test_a_command_without_events_writes_nothing(prepare: Callable[[Arena], object]) -> None:
     arena = Arena()
+    prepare(arena)
     table = arena.toy("anna", "ben")
     before = arena.log.contents()
     submitted = submit(arena.ports, table, CommandKey("id", ""), Extend(ms=10))  # no time has passed
@@ -233,6 +255,35 @@ def test_the_same_key_and_request_are_the_same_command() -> None:
     assert one == two == player_key("anna", "key", {"act": {"a": 2, "b": 1}})
     assert one.digest != player_key("anna", "key", {"act": {"a": 2}}).digest
     assert one.id != player_key("ben", "key", {"act": {"a": 2, "b": 1}}).id
+
+
+def test_new_facets_are_listed_before_the_append_that_gives_them_and_old_ones_not_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    arena = Arena()
+    table = arena.join(arena.create(seats=3), "anna")
+    before = arena.match(table)
+    filed: list[tuple[object, ...]] = []
+    listed: list[tuple[object, ...]] = []
+    monkeypatch.setattr(arena.index, "file", lambda *given: filed.append(given))
+    arena.log.meanwhile = [lambda: listed.extend(filed)]
+    arena.leave(table, "anna")
+    after = arena.match(table)
+    assert listed == [(table, before.created_at, facets_of(after), facets_of(before))]
+
+
+def test_an_append_makes_news_due_if_somebody_waits_for_them_and_looks_for_no_webhooks(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    arena = Arena()
+    waited_for, other = arena.toy("anna", "ben"), arena.toy("anna", "ben")
+    arena.log.set_due(waited_for, {NEWS: START + 1_000_000})
+    looked_for: list[object] = []
+    monkeypatch.setattr(arena.ports.webhooks, "of", looked_for.append)
+    for table in (waited_for, other):
+        ping(arena, table)
+    assert [(due.match, due.at) for due in arena.log.scheduled(NEWS)] == [(waited_for, START + 1)]
+    assert looked_for == []
 
 
 def test_workers_get_a_hint_only_of_matches_that_are_due_now() -> None:
