@@ -71,7 +71,7 @@ class Verified(NamedTuple):
     head: Head
 
 
-def follow(head: Head, stored: bytes) -> Verified:
+def follow(head: Head, stored: bytes) -> tuple[Event, Head]:
     """Decode `stored` as the event directly after `head`, and return it with the head after it.
 
     The envelope must be canonical to the byte. `data` is not checked, since the hash covers it.
@@ -89,7 +89,7 @@ def follow(head: Head, stored: bytes) -> Verified:
         raise kind(version, f"no event: {fault}") from error
     if event.version != version or event.prev != head.hash or encode(event) != stored:
         raise BrokenChain(version, _fault(head, event))
-    return Verified(event, Head(version, digest(stored)))
+    return event, Head(version, digest(stored))
 
 
 class _Link(msgspec.Struct):

@@ -12,13 +12,13 @@ from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
 
-from events.chain import BrokenChain, Draft, follow
+from events.chain import BrokenChain, Draft, Verified, follow
 from events.record import Event, Head, Version, canonical
 from service.audit.match_file import FirstLine, split
 from service.errors import Corrupt, NotDue, Refused, location
 from service.games.protocol import AnyGame
 from service.match.events import SeedRevealed
-from service.match.fold import begin, step
+from service.match.fold import advance, begin
 from service.match.model import Match
 from service.match.randomness import Chance, commitment
 from service.match.redecide import RULED, decided_again, is_current
@@ -58,7 +58,8 @@ def verify(lines: Iterable[bytes], games: Mapping[str, AnyGame]) -> Verdict:
         first, stored = split(lines)
     except (ValueError, RecursionError) as error:
         raise Fault(0, "chain", str(error)) from None
-    events, _ = check_chain(first, stored)
+    chained, _ = check_chain(first, stored)
+    events = [one.event for one in chained]
     seed = _revealed(events)
     game = games.get(first.game)
     if game is None or game.info.ruleset < first.ruleset:
@@ -70,7 +71,7 @@ def verify(lines: Iterable[bytes], games: Mapping[str, AnyGame]) -> Verdict:
         raise Fault(1, "actions", f"is by {events[0].by}, not by a player")
     expected = deque(_decided_again(match, events[0], lambda: seed))
     _compare(expected.popleft(), events[0], match)
-    for event, entry in zip(events[1:], stored[1:], strict=True):
+    for event, head in chained[1:]:
         # For an unknown type the fold raises.
         if event.type in transitions(match.game) or event.type == "match_created":
             if not expected:
@@ -78,7 +79,7 @@ def verify(lines: Iterable[bytes], games: Mapping[str, AnyGame]) -> Verdict:
             elif event.at != match.at:
                 raise Fault(event.version, "actions", f"must have the time of the event before, {match.at}")
             _compare(expected.popleft(), event, match)
-        match = _folded(event.version, partial(step, match, entry))
+        match = _folded(event.version, partial(advance, match, event, head))
     return Verdict(match, CHECKS if is_current(match) else ("chain", "effects"))
 
 
@@ -125,14 +126,14 @@ def _compare(draft: Draft, event: Event, match: Match) -> None:
     raise Fault(event.version, "effects" if event.version == 1 else "actions", "is not what the rules decide")
 
 
-def check_chain(first: FirstLine, stored: Sequence[bytes]) -> tuple[list[Event], Head]:
+def check_chain(first: FirstLine, stored: Sequence[bytes]) -> tuple[list[Verified], Head]:
     """Check each event by itself and against the event before; return the events and the head after them.
 
     Raises:
         Fault: the first event that is not canonical, does not follow, or contains a number that is not allowed.
     """
     head = first.line[1]
-    events: list[Event] = []
+    events: list[Verified] = []
     at = 0
     for version, entry in enumerate(stored, 1):
         try:
@@ -153,7 +154,7 @@ def check_chain(first: FirstLine, stored: Sequence[bytes]) -> tuple[list[Event],
             raise Fault(version, "chain", "is older than the event before")
         if not _SALT.fullmatch(event.salt):
             raise Fault(version, "chain", "the salt is not 32 hex digits")
-        events.append(event)
+        events.append(Verified(event, head))
         at = event.at
     return events, head
 

@@ -1,13 +1,13 @@
-"""Folds stored events into a match: `begin` takes the first event, `fold` the others, `step` a single one."""
+"""Folds stored events into a match: `begin` takes the first event, `fold` the others, `step` and `advance` a single one."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 import msgspec
 from msgspec.structs import astuple
 
 from events.chain import BrokenChain, NewerEvent, Verified, follow, genesis
-from events.record import MatchId
+from events.record import Event, Head, MatchId
 from service.errors import Corrupt, Refused, location
 from service.games.protocol import AnyGame, BadOptions
 from service.match.events import MatchCreated
@@ -87,30 +87,54 @@ class Folded(NamedTuple):
 
 
 def fold(match: Match, events: Sequence[bytes]) -> Match:
-    """The match after some more stored events. Raises the same as `fold_verified`."""
-    return fold_verified(match, events).match
-
-
-def fold_verified(match: Match, events: Sequence[bytes]) -> Folded:
-    """The match after some more stored events, each checked against the chain; and these events, decoded.
+    """The match after some more stored events, each checked against the chain.
 
     Raises:
         Corrupt: an event breaks the chain, or is impossible in the match.
         Refused: `engine-too-old`: an event has a type, a field or a value that this service does not know.
     """
     if not events:
-        return Folded(match, ())  # the same object, with its cached properties
-    folding = Folding(*astuple(match))
-    head, known = match.head, transitions(match.game)
+        return match  # the same object, with its cached properties
+    return _fold(match, _chained(match.head, events))
+
+
+def fold_verified(match: Match, events: Sequence[bytes]) -> Folded:
+    """The match after some more stored events, and these events, decoded. Raises the same as `fold`."""
     verified = []
+
+    def noted() -> Iterator[tuple[Event, Head]]:
+        for event, head in _chained(match.head, events):
+            verified.append(Verified(event, head))
+            yield event, head
+
+    after = _fold(match, noted()) if events else match
+    return Folded(after, tuple(verified))
+
+
+def advance(match: Match, event: Event, head: Head) -> Match:
+    """The match after one more event, whose place in the chain was checked before; `head` is the head after it.
+
+    Raises the same as `fold`.
+    """
+    return _fold(match, ((event, head),))
+
+
+def _chained(head: Head, events: Iterable[bytes]) -> Iterator[tuple[Event, Head]]:
+    """Each stored event, decoded and checked against the chain, and the head after it."""
     for stored in events:
         try:
-            followed = follow(head, stored)
+            event, head = follow(head, stored)
         except NewerEvent as error:
             raise _too_old(f"a field of the event at version {error.version}") from error
         except BrokenChain as error:
             raise Corrupt(error.version, error.fault) from error
-        verified.append(followed)
+        yield event, head
+
+
+def _fold(match: Match, events: Iterable[tuple[Event, Head]]) -> Match:
+    folding = Folding(*astuple(match))
+    known = transitions(match.game)
+    for followed in events:
         event, head = followed
         transition = known.get(event.type)
         if transition is None:
@@ -123,7 +147,7 @@ def fold_verified(match: Match, events: Sequence[bytes]) -> Folded:
         except Exception as error:  # a damaged event may make the rules raise anything; only its own match stops
             raise Corrupt(event.version, location(error)) from error
     folding.head, folding.at = head, event.at
-    return Folded(Match(*astuple(folding)), tuple(verified))
+    return Match(*astuple(folding))
 
 
 def step(match: Match, stored: bytes) -> Match:

@@ -56,7 +56,7 @@ class VerifiedEvents:
         try:
             found = [_unlinked(first, stored[0])]
             for entry in stored[1:]:
-                found.append(follow(found[-1].head, entry))
+                found.append(Verified(*follow(found[-1].head, entry)))
         except BrokenChain as error:
             metrics.CHAIN_BREAKS.inc()
             raise Corrupt(error.version, error.fault) from error
@@ -79,4 +79,4 @@ def _unlinked(version: Version, stored: bytes) -> Verified:
         before = decode(stored).prev
     except (ValueError, RecursionError):
         before = ""  # not an event; `follow` raises with the fault
-    return follow(Head(version - 1, before), stored)
+    return Verified(*follow(Head(version - 1, before), stored))
