@@ -15,7 +15,7 @@ from service.games.four_monkeys.game import GAME as FOUR_MONKEYS
 from service.games.protocol import CLOCK, AnyGame
 from service.games.registry import GAMES as REGISTERED
 from service.match.due_times import due_times
-from service.match.fold import begin, fold, step
+from service.match.fold import begin, fold, fold_verified, step
 from service.match.model import Match, OpenDecision, SeatHolder
 from service.match.transitions import transitions
 from service.ops.simulate import play
@@ -214,6 +214,12 @@ def test_folding_many_events_at_once_equals_folding_them_one_by_one(game: AnyGam
             drawn.update(draw["label"] for draw in msgspec.json.decode(event.data).get("draws", ()))
         assert one.drawn == drawn
     assert one == fold(begin(played.id, stored[0], {game.info.id: game}), stored[1:])
+
+
+def test_no_events_leave_the_same_match_with_what_it_has_computed() -> None:
+    _, match = running()
+    assert fold(match, ()) is match
+    assert fold_verified(match, ()) == (match, ())
 
 
 def test_a_fault_among_many_actions_is_reported_at_its_version() -> None:
