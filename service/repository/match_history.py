@@ -12,6 +12,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
+from events.chain import Verified
 from events.log import Log, Seen, Tail
 from events.record import MatchId, Version, canonical
 from service.errors import Corrupt, Refused, no_match
@@ -22,7 +23,7 @@ from service.match.fold import step
 from service.match.model import Match
 from service.match.redaction import SeenEvent
 from service.repository.snapshots import MatchLoader, begins_at
-from service.repository.verified_events import Verified, VerifiedEvents
+from service.repository.verified_events import VerifiedEvents
 
 CACHED_MATCHES: Final = 1024
 _PART: Final = 100

@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from events.chain import BrokenChain, follow
-from events.chain import Verified as Verified
+from events.chain import BrokenChain, Verified, follow
 from events.log import Log
 from events.record import Head, MatchId, Version, decode
 from service.errors import Corrupt

@@ -10,6 +10,7 @@ from typing import Any, Final, Literal, TypeAlias, get_args
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from events.chain import Verified
 from events.record import Event, MatchId, Version
 from service.games.protocol import Outcome
 from service.games.visibility import Viewer
@@ -19,7 +20,6 @@ from service.match.model import Match, Status
 from service.match.redaction import SeenDecision
 from service.repository.match_history import History
 from service.repository.news import SeekEnd
-from service.repository.verified_events import Verified
 from service.subscriptions.situation import Include
 from service.views.match_views import OwnMatch
 from service.views.ratings import RatingChange

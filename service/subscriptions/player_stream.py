@@ -14,6 +14,7 @@ from typing import Final
 
 import msgspec
 
+from events.chain import Verified
 from events.feed import Waiter, Wake
 from events.log import LogUnavailable
 from events.record import MatchId, Version
@@ -22,7 +23,6 @@ from service.match.model import Match
 from service.match.rating import stream_of
 from service.repository import cursors
 from service.repository.ports import Ports, news_of
-from service.repository.verified_events import Verified
 from service.subscriptions import followed, streams
 from service.subscriptions.followed import FollowedMatches
 from service.subscriptions.frames import Form, Reason

@@ -6,6 +6,7 @@ from typing import Any, Final
 import msgspec
 from msgspec.structs import replace
 
+from events.chain import Verified
 from events.record import Version
 from service.games.visibility import Viewer
 from service.match import redaction
@@ -13,7 +14,6 @@ from service.match.model import Match
 from service.match.redaction import SeenEvent
 from service.match.texts import action_texts, decisions_with_text, with_text
 from service.repository.match_history import History
-from service.repository.verified_events import Verified
 
 
 class Include(msgspec.Struct, frozen=True):
