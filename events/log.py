@@ -12,7 +12,6 @@ there the next time. The log does not interpret or verify them, and may lose the
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
 from typing import Literal, Protocol, TypeAlias
 
 import msgspec
@@ -78,7 +77,7 @@ class Seen(msgspec.Struct, frozen=True):
     digest: str
 
 
-class Tail(msgspec.Struct, frozen=True, dict=True):
+class Tail(msgspec.Struct, frozen=True):
     """Part of a match: stored events in order, the result of the look-up of a command id, and a snapshot.
 
     If there is a snapshot, the first event is the one of the snapshot's version.
@@ -91,12 +90,7 @@ class Tail(msgspec.Struct, frozen=True, dict=True):
     @property
     def first_hash(self) -> str:
         """The hash of the first event; there must be one."""
-        return self.last_hash if len(self.events) == 1 else digest(self.events[0])
-
-    @cached_property
-    def last_hash(self) -> str:
-        """The hash of the last event; there must be one. Cached, since most reads find one event, whose hash is used twice."""
-        return digest(self.events[-1])
+        return digest(self.events[0])
 
 
 Unavailability: TypeAlias = Literal["unavailable", "loading", "read-only", "disk", "full", "replicas"]

@@ -5,7 +5,7 @@ from typing import Any, TypeAlias
 
 from events.due import Due
 from events.log import Seen, Tail
-from events.record import Version
+from events.record import Version, digest
 
 Scored: TypeAlias = Sequence[bytes]
 """Members and scores in turn. redis-py types its commands for synchronous and asynchronous clients at once."""
@@ -18,7 +18,7 @@ def tail(reply: Any, first: Version | None, seen: Seen | None) -> Tail:
     # An entry that another program wrote may lack the field; empty bytes then break the chain at its version.
     found = Tail(tuple([entry.get(b"e", b"") for entry in fields]), seen, snapshot)
     # No later event names the hash of the last one, so it must agree with the hash that was stored beside it.
-    if fields and found.last_hash.encode() != fields[-1].get(b"h"):
+    if fields and digest(found.events[-1]).encode() != fields[-1].get(b"h"):
         return Tail((*found.events[:-1], b""), seen, snapshot)
     return found
 

@@ -89,8 +89,8 @@ class MatchCreated(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     bot_fallback: BotFallback | UnsetType = UNSET
 
     def __post_init__(self) -> None:
-        present = {value is not UNSET for value in (self.format, self.rated, self.open_ms, self.bot_fallback)}
-        if len(present) != 1:
+        absent = (self.format is UNSET, self.rated is UNSET, self.open_ms is UNSET, self.bot_fallback is UNSET)
+        if any(absent) and not all(absent):
             raise ValueError(
                 "format 2 has the fields format, rated, open_ms and bot_fallback, and format 1 has none of them"
             )

@@ -147,7 +147,7 @@ class History:
         match: Match | None
         events: Sequence[Verified] = ()
         if known is not None and begins_at(tail, known):
-            match, events = self._loader.fold(match_id, tail.events[1:], known)
+            match, events = self._loader.fold(known, tail.events[1:])
         else:
             if known is not None:
                 self._forget(known)

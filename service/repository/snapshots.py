@@ -86,7 +86,7 @@ class MatchLoader:
         while rest:
             before = match.head.version if match else 0
             steps = SNAPSHOT_INTERVAL - before % SNAPSHOT_INTERVAL
-            match, rest = self.fold(match_id, rest[:steps], match).match, rest[steps:]
+            match, rest = self._fold(match_id, rest[:steps], match), rest[steps:]
             if snapshot := self.snapshot(match, before):
                 found[match.head.version] = snapshot
         if found:
@@ -94,17 +94,25 @@ class MatchLoader:
                 self._log.save_snapshots(match_id, start, found)
         return match
 
-    def fold(self, match_id: MatchId, events: Sequence[bytes], known: Match | None) -> fold.Folded:
-        """The match `known` (None before its first event) after some more of its stored events; and those after its first.
+    def fold(self, match: Match, events: Sequence[bytes]) -> fold.Folded:
+        """A match after some more of its stored events, and these events, decoded.
 
         Raises:
-            Corrupt: the events do not follow from `known`.
+            Corrupt: the events do not follow from the match.
             Refused: `engine-too-old`.
         """
         try:
+            return fold.fold_verified(match, events)
+        except Corrupt:
+            metrics.CHAIN_BREAKS.inc()
+            raise
+
+    def _fold(self, match_id: MatchId, events: Sequence[bytes], known: Match | None) -> Match:
+        """As `fold`, without the events; `known` is None before the first event."""
+        try:
             if known is None:
                 known, events = fold.begin(match_id, events[0], self._games), events[1:]
-            return fold.fold_verified(known, events)
+            return fold.fold(known, events)
         except Corrupt:
             metrics.CHAIN_BREAKS.inc()
             raise
