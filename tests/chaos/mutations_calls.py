@@ -26,7 +26,7 @@ CALLS: Final = (
         "        if not is_allowed(ip_address(address[0]",
         "        if False and not is_allowed(ip_address(address[0]",
         f"{_CLIENT}::test_a_connection_is_checked_again_when_it_is_opened"),
-    Mutation("an answer is read to its end", "service/adapters/outgoing.py",
+    Mutation("an answer may have more bytes than allowed", "service/adapters/outgoing.py",
         "                if size > max_bytes:\n",
         "                if False:\n",
         f"{_CLIENT}::test_a_receiver_that"),

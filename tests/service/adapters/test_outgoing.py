@@ -129,6 +129,8 @@ WRONG: Mapping[str, tuple[Callable[[Receiver], Answer], int | str]] = {
     "is cut off in its body": (lambda _: says_and_closes(HEAD + b"Content-Length: 99\r\n\r\n{}"), "unreachable"),
     "sends 10 MB": (lambda _: says(HEAD + b"Content-Length: 10000000\r\n\r\n" + b"x" * 10_000_000), "too-large"),
     "sends without end": (lambda one: one.drip(HEAD + b"\r\n", b"x" * 65_536, 0.0), "too-large"),
+    "sends a byte too many": (lambda _: says_and_closes(HEAD + b"\r\n" + b"x" * (MAX_BYTES + 1)), "too-large"),
+    "sends as many bytes as allowed": (lambda _: says_and_closes(HEAD + b"\r\n" + b"x" * MAX_BYTES), 200),
     "announces 1 GB": (lambda _: says(HEAD + b"Content-Length: 999999999\r\n\r\n{}"), "too-large"),
     "sends a long header": (lambda _: says(HEAD + b"X: " + b"x" * 100_000 + b"\r\n\r\n"), "malformed"),
     "sends 100,000 headers": (
