@@ -23,7 +23,8 @@ help: ## list the targets
 $(STAMP): requirements.lock pyproject.toml
 	@echo "Setting up $(VENV); the first time this takes about a minute."
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	@# Most modules of the libraries are never imported, so each is compiled at its first import and not here.
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --require-hashes -r requirements.lock
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $(STAMP)
 
