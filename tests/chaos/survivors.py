@@ -13,7 +13,7 @@ MAX_ALIVE: Final[Mapping[str, int]] = {
     "events.chain": 8,
     "service.games.visibility": 8,
     "service.match.decide": 15,
-    "service.match.redaction": 8,
+    "service.match.redaction": 4,
     "service.match.redecide": 11,
     "service.match.rulings": 70,
     "service.match.transitions": 16,
