@@ -3,9 +3,12 @@
 import os
 import sys
 
-from service.observability.logfmt import log_to_stderr
-from service.settings import read
-from workers.process import ROLES, run
+from service.adapters.uncollected import uncollected
+
+with uncollected():
+    from service.observability.logfmt import log_to_stderr
+    from service.settings import read
+    from workers.process import ROLES, run
 
 if __name__ == "__main__":
     log_to_stderr()

@@ -4,29 +4,32 @@ receiver holds nothing but a socket.
 It claims due entries of the kinds that `KINDS` names, as a sweeper does. If it does not run, everything else goes on.
 """
 
-import asyncio
-import logging
-import os
-import resource
-import signal
-import sys
-from collections import Counter
-from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
-from typing import Final
+from service.adapters.uncollected import uncollected
 
-from events.log import LogUnavailable
-from service.adapters import call_hints
-from service.adapters.outgoing import Client
-from service.container import Service, Unusable, build
-from service.errors import Corrupt, Refused
-from service.observability.logfmt import log_to_stderr
-from service.settings import BadSetting, Settings, read
-from workers.bot_calls import CALL_KIND
-from workers.clock_check import ClockCheck
-from workers.deliveries import DELIVERY_KIND, NEWS_KIND
-from workers.lane import CALLS_BY_OWNER, Claimed, Kind, Lane, Sender, Slots, WrongClock
+with uncollected():
+    import asyncio
+    import logging
+    import os
+    import resource
+    import signal
+    import sys
+    from collections import Counter
+    from collections.abc import Mapping, Sequence
+    from concurrent.futures import ThreadPoolExecutor
+    from contextlib import suppress
+    from typing import Final
+
+    from events.log import LogUnavailable
+    from service.adapters import call_hints
+    from service.adapters.outgoing import Client
+    from service.container import Service, Unusable, build
+    from service.errors import Corrupt, Refused
+    from service.observability.logfmt import log_to_stderr
+    from service.settings import BadSetting, Settings, read
+    from workers.bot_calls import CALL_KIND
+    from workers.clock_check import ClockCheck
+    from workers.deliveries import DELIVERY_KIND, NEWS_KIND
+    from workers.lane import CALLS_BY_OWNER, Claimed, Kind, Lane, Sender, Slots, WrongClock
 
 TICK_S: Final = 0.2
 """Pause between two reads of what is due."""

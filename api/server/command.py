@@ -4,10 +4,13 @@ import logging
 import os
 import sys
 
-from api.server.factory import factory
-from service.observability import metrics_folder
-from service.observability.logfmt import log_to_stderr
-from service.settings import BadSetting, read, servers
+from service.adapters.uncollected import uncollected
+
+with uncollected():
+    from api.server.factory import factory
+    from service.observability import metrics_folder
+    from service.observability.logfmt import log_to_stderr
+    from service.settings import BadSetting, read, servers
 
 _log = logging.getLogger("moonstone.api")
 
@@ -25,7 +28,8 @@ def main() -> None:
         _log.critical("the API cannot start: %s", error)
         sys.exit(1)
     with metrics_folder.shared_folder():
-        from api.server.gunicorn import Server  # noqa: PLC0415
+        with uncollected():
+            from api.server.gunicorn import Server  # noqa: PLC0415
 
         Server(
             factory(settings),

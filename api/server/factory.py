@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+from service.adapters.uncollected import uncollected
 from service.settings import Settings
 
 if TYPE_CHECKING:
@@ -22,9 +23,10 @@ _POLL_INTERVAL_S: Final = 0.2
 
 def factory(settings: Settings) -> Factory:
     def make(alive: Callable[[], bool]) -> "WSGIApplication":
-        from api.app import create_app  # noqa: PLC0415
-        from api.server.startup import Waiting  # noqa: PLC0415
-        from service.container import Unusable, build  # noqa: PLC0415
+        with uncollected():
+            from api.app import create_app  # noqa: PLC0415
+            from api.server.startup import Waiting  # noqa: PLC0415
+            from service.container import Unusable, build  # noqa: PLC0415
 
         def start() -> "WSGIApplication":
             service = build(settings)

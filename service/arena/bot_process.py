@@ -4,24 +4,27 @@ PARENT is the id of the process that started this one. The process runs in the f
 exchanges the lines of `service.arena.lines`. What the bot itself prints goes to stderr.
 """
 
-import importlib
-import os
-import signal
-import sys
-import sysconfig
-import traceback
-from collections.abc import Callable, Iterable
-from pathlib import Path
-from types import ModuleType
-from typing import Any, Union
+from service.adapters.uncollected import uncollected
 
-import msgspec
+with uncollected():
+    import importlib
+    import os
+    import signal
+    import sys
+    import sysconfig
+    import traceback
+    from collections.abc import Callable, Iterable
+    from pathlib import Path
+    from types import ModuleType
+    from typing import Any, Union
 
-from service.arena.lines import Answer, Question, Ready, Start, described, version_of
-from service.arena.parent import end_with_parent
-from service.games.protocol import AnyGame, Bot, Task
-from service.games.registry import GAMES
-from service.match.randomness import Draws
+    import msgspec
+
+    from service.arena.lines import Answer, Question, Ready, Start, described, version_of
+    from service.arena.parent import end_with_parent
+    from service.games.protocol import AnyGame, Bot, Task
+    from service.games.registry import GAMES
+    from service.match.randomness import Draws
 
 
 class NoFunction(Exception):

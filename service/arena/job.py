@@ -3,28 +3,31 @@
 It reads a JobOrder and then numbers of deals, one a line.
 """
 
-import hmac
-import os
-import signal
-import sys
-from collections.abc import Callable
-from contextlib import suppress
-from itertools import zip_longest
-from pathlib import Path
-from typing import NoReturn, TypeAlias
+from service.adapters.uncollected import uncollected
 
-import msgspec
+with uncollected():
+    import hmac
+    import os
+    import signal
+    import sys
+    from collections.abc import Callable
+    from contextlib import suppress
+    from itertools import zip_longest
+    from pathlib import Path
+    from typing import NoReturn, TypeAlias
 
-from service.arena.bots import BuiltIn, seated
-from service.arena.called import Called
-from service.arena.deals import Broken, Contest, Deal, JobOrder, MatchResult, Report, counted, merged, result
-from service.arena.hosted import CannotStart, Changed, Hosted
-from service.arena.parent import end_with_parent
-from service.arena.play import Player, id_of_match, play
-from service.arena.record import Record
-from service.games.registry import GAMES
-from service.games.visibility import Seat
-from service.match.characters import printable
+    import msgspec
+
+    from service.arena.bots import BuiltIn, seated
+    from service.arena.called import Called
+    from service.arena.deals import Broken, Contest, Deal, JobOrder, MatchResult, Report, counted, merged, result
+    from service.arena.hosted import CannotStart, Changed, Hosted
+    from service.arena.parent import end_with_parent
+    from service.arena.play import Player, id_of_match, play
+    from service.arena.record import Record
+    from service.games.registry import GAMES
+    from service.games.visibility import Seat
+    from service.match.characters import printable
 
 Bot: TypeAlias = BuiltIn | Hosted | Called
 

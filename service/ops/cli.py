@@ -1,16 +1,16 @@
 """The command `moonstone`: `play`, `verify`, `view`, `dataset` and `bot` run anywhere, other commands need Unix."""
 
+from functools import cache
 from typing import Final
 
-import click
+from service.adapters.uncollected import uncollected
 
-from service.ops.arguments import Command
-from service.ops.bot_check.command import check
-from service.ops.dump_commands import dataset
-from service.ops.local_commands import play, verify
-from service.ops.new_bot import bot
-from service.ops.view_command import view
+with uncollected():
+    import click
 
+    from service.ops.arguments import Command
+
+ANYWHERE: Final = ("bot", "dataset", "play", "verify", "view")
 NEED_UNIX: Final = (
     "arena",
     "serve",
@@ -27,25 +27,50 @@ NEED_UNIX: Final = (
 
 
 class _Group(click.Group):
-    """Imports the commands that use other processes only when one is called: their imports need Unix, and take time."""
+    """Imports a command only when it is called: the imports of all commands take time, and those of some need Unix."""
 
     command_class = Command
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return sorted((*super().list_commands(ctx), *NEED_UNIX))
+    def list_commands(self, _: click.Context) -> list[str]:
+        return sorted((*ANYWHERE, *NEED_UNIX))
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in NEED_UNIX:
-            return super().get_command(ctx, cmd_name)
-        if not _is_unix():
+    def get_command(self, _: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name in NEED_UNIX and not _is_unix():
             return _refusal(cmd_name)
-        if cmd_name == "arena":
+        return _imported(cmd_name)
+
+
+@cache
+@uncollected()
+def _imported(name: str) -> click.Command | None:
+    match name:
+        case "play" | "verify":
+            from service.ops import local_commands  # noqa: PLC0415
+
+            return local_commands.play if name == "play" else local_commands.verify
+        case "view":
+            from service.ops.view_command import view  # noqa: PLC0415
+
+            return view
+        case "dataset":
+            from service.ops.dump_commands import dataset  # noqa: PLC0415
+
+            return dataset
+        case "bot":
+            from service.ops.bot_check.command import check  # noqa: PLC0415
+            from service.ops.new_bot import bot  # noqa: PLC0415
+
+            bot.add_command(check)
+            return bot
+        case "arena":
             from service.ops.arena_command import arena  # noqa: PLC0415
 
             return arena
-        from service.ops.server_commands import COMMANDS  # noqa: PLC0415
+    if name not in NEED_UNIX:
+        return None
+    from service.ops.server_commands import COMMANDS  # noqa: PLC0415
 
-        return COMMANDS[cmd_name]
+    return COMMANDS[name]
 
 
 def _is_unix() -> bool:
@@ -73,14 +98,6 @@ def _refusal(name: str) -> click.Command:
 @click.version_option(package_name="moonstone")
 def main() -> None:
     """Board games as an event-sourced service that anyone can check."""
-
-
-main.add_command(play)
-main.add_command(verify)
-main.add_command(dataset)
-bot.add_command(check)
-main.add_command(bot)
-main.add_command(view)
 
 
 if __name__ == "__main__":

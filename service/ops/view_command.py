@@ -1,13 +1,12 @@
 """`moonstone view`: a match file as one HTML page, as a picture, or in words."""
 
+import sys
 import webbrowser
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 import click
-from rich.console import Console
-from rich.progress import track
 
 from service.audit.verify import Fault
 from service.errors import location
@@ -18,7 +17,7 @@ from service.match.characters import printable
 from service.ops import match_address, match_input, view_page, viewed_match
 from service.ops.arguments import LocalCommand, viewer_of, write_file
 from service.ops.dump_commands import match_lines
-from service.ops.viewed_match import Viewed
+from service.ops.viewed_match import View, Viewed
 from service.views import pictures
 
 
@@ -96,9 +95,7 @@ def show(viewed: Viewed, out: str | None = None, *, opens: bool = True) -> None:
     """Write the page of a match, and open it in the browser."""
     path = Path(out or f"{viewed.match.id}.html")
     wanted = viewed_match.views(viewed)
-    console = Console(stderr=True)
-    views = track(wanted, "Drawing", console=console, transient=True, disable=not console.is_terminal)
-    page = view_page.page(viewed_match.replay(viewed, views))
+    page = view_page.page(viewed_match.replay(viewed, _with_progress(wanted)))
     write_file(str(path), page)
     count = len(viewed.steps)
     is_stdout = str(path) == "-"
@@ -107,6 +104,16 @@ def show(viewed: Viewed, out: str | None = None, *, opens: bool = True) -> None:
     )
     if opens and not is_stdout and not webbrowser.open(path.resolve().as_uri()):
         click.echo("There is no browser that could be opened.", err=True)
+
+
+def _with_progress(views: Sequence[View]) -> Iterable[View]:
+    """The views, with a progress bar on a terminal. Only then rich is imported, which takes as long as all else."""
+    if not sys.stderr.isatty():
+        return views
+    from rich.console import Console  # noqa: PLC0415
+    from rich.progress import track  # noqa: PLC0415
+
+    return track(views, "Drawing", console=Console(stderr=True), transient=True)
 
 
 def _lines(source: str, match_id: str | None) -> list[bytes]:
