@@ -1,6 +1,5 @@
 """Fixtures of all tests: real Valkey servers, one of each kind per test process, started when a test first needs them."""
 
-import gc
 import os
 import signal
 import sys
@@ -52,13 +51,12 @@ settings.load_profile("moonstone")
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with the longest tests: others use the processors while they wait, and none of them is the last one to end."""
     order = {folder: number for number, folder in enumerate(LONGEST)}
-    items.sort(key=lambda item: min(order.get(parent, len(order)) for parent in item.path.parents))
 
+    @cache  # the thousands of tests are in few files
+    def place(file: Path) -> int:
+        return min(order.get(parent, len(order)) for parent in file.parents)
 
-def pytest_collection_finish() -> None:
-    """Exempt the thousands of collected tests and modules from garbage collection, which would visit them again and again."""
-    gc.collect()
-    gc.freeze()
+    items.sort(key=lambda item: place(item.path))
 
 
 def is_measured(item: pytest.Item) -> bool:
