@@ -11,15 +11,11 @@ import hmac
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from functools import cache
 from pathlib import Path
-from types import ModuleType
 from typing import Any, Final, Union
 
 import msgspec
 
-import events
-import service
 from events.log import Log, LogUnavailable, Tail
 from events.record import MatchId, Version
 from service.errors import Corrupt
@@ -28,13 +24,13 @@ from service.match import fold
 from service.match.model import Match
 from service.match.transitions import transitions
 from service.observability import metrics
+from service.repository.code_hash import FOLDING, GAMES, code_hash
 
 SNAPSHOT_INTERVAL: Final = 32
 """Events between two snapshots. To read a snapshot takes as long as to fold 1 or 2 events; it is as large as 2 to 8 events."""
 MAX_LENGTH_WITHOUT_SNAPSHOT: Final = 8
 """A match that ended within this many events gets no snapshot: to fold it is as fast as to read a snapshot."""
 MAX_BYTES: Final = 64 * 1024
-_SUFFIXES: Final = frozenset({".py", ".json"})
 
 _PARTS: Final = tuple(part for part in msgspec.structs.fields(Match) if part.name != "game")
 _encode = msgspec.msgpack.Encoder().encode
@@ -151,25 +147,7 @@ def _form(secret: bytes, game: AnyGame) -> _Form:
 def fingerprint(game: AnyGame) -> bytes:
     """A hash of the code and data that fold the events of a game's matches."""
     hashed = hashlib.sha256(f"{sys.version} {msgspec.__version__} {game.info.id} {game.info.ruleset}".encode())
-    for module in (events, service, sys.modules[game.state.__module__]):
-        hashed.update(_files(_folder(module)))
+    own = Path(str(sys.modules[game.state.__module__].__file__)).parent
+    for folder in FOLDING if own.is_relative_to(GAMES) else (*FOLDING, own):
+        hashed.update(code_hash(folder))
     return hashed.digest()
-
-
-def _folder(module: ModuleType) -> Path:
-    return Path(str(module.__file__)).parent
-
-
-@cache
-def _files(folder: Path) -> bytes:
-    hashed = hashlib.sha256()
-    for path in sorted(folder.rglob("*")):
-        if path.suffix in _SUFFIXES:
-            hashed.update(f"{path.relative_to(folder)} {hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
-    return hashed.digest()
-
-
-# Hash the files at import. If a new release is installed over this one later, a server that still runs this code also
-# forks workers with this code, and they must not hash the new files.
-for _module in (events, service):
-    _files(_folder(_module))

@@ -12,9 +12,8 @@ from service.games.drawing.words import picture_words
 from service.games.visibility import Seat, Viewer
 from service.match.model import Match
 from service.match.redaction import require_over
+from service.repository.code_hash import GAMES, code_hash
 from service.repository.match_history import History
-
-_SUFFIXES: Final = frozenset({".py", ".json", ".css"})
 
 
 def board(history: History, match: Match, seen_by: Viewer | tuple[Seat, ...], language: str, *, highlight: bool) -> str:
@@ -67,12 +66,7 @@ def draw(match: Match, viewer: Viewer, language: str) -> Picture:
 
 def _revision() -> str:
     """A hash of the code and data that draw, so that a changed drawing of the same table has another revision."""
-    package = Path(__file__).parents[1]
-    hashed = hashlib.sha256()
-    for path in sorted([Path(__file__), *(package / "games").rglob("*")]):
-        if path.suffix in _SUFFIXES:
-            hashed.update(f"{path.relative_to(package)} {hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
-    return hashed.hexdigest()[:8]
+    return hashlib.sha256(Path(__file__).read_bytes() + code_hash(GAMES)).hexdigest()[:8]
 
 
 REVISION: Final = _revision()

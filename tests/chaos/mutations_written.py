@@ -115,8 +115,8 @@ CHAIN: Final = (
         "if False:",
         f"{_SNAPSHOTS}::test_an_invalid_snapshot_is_never_served"),
     Mutation("a snapshot of other code is used", "service/repository/snapshots.py",
-        "    for module in (events, service, sys.modules[game.state.__module__]):\n",
-        "    for module in ():\n",
+        "    for folder in FOLDING if own.is_relative_to(GAMES) else (*FOLDING, own):\n",
+        "    for folder in ():\n",
         f"{_SNAPSHOTS}::test_an_invalid_snapshot_is_never_served"),
 )
 

@@ -27,6 +27,7 @@ from service.match.fold import begin, step
 from service.match.model import Match
 from service.ops.simulate import play
 from service.repository import snapshots
+from service.repository.code_hash import code_hash
 from service.repository.match_history import History
 from service.repository.snapshots import SNAPSHOT_INTERVAL, MatchLoader
 from tests.length import LONG
@@ -206,7 +207,7 @@ def by_other_rules(arena: Arena, match: Match) -> bytes:
 
 def by_other_code(arena: Arena, match: Match) -> bytes:
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(snapshots, "_files", lambda _folder: b"of another release")
+        patched.setattr(snapshots, "code_hash", lambda _folder: b"of another release")
         return forged(arena, match)
 
 
@@ -301,8 +302,7 @@ def test_all_code_and_data_that_makes_a_match_is_in_its_fingerprint(
     hashes = set()
     for name, text in (("a.py", "1"), ("b.json", "1"), ("b.json", "2"), ("game/b.json", "2"), ("game/notes.md", "3")):
         (tmp_path / name).write_text(text, encoding="utf-8")
-        snapshots._files.cache_clear()
-        hashes.add(snapshots._files(tmp_path))
+        hashes.add(code_hash.__wrapped__(tmp_path))
     assert len(hashes) == 4, "files that are neither code nor data are ignored"
     folders: list[Path] = []
 
@@ -310,7 +310,7 @@ def test_all_code_and_data_that_makes_a_match_is_in_its_fingerprint(
         folders.append(folder)
         return b""
 
-    monkeypatch.setattr(snapshots, "_files", noted)
+    monkeypatch.setattr(snapshots, "code_hash", noted)
     snapshots.fingerprint(TOY)
     names = {str(path.relative_to(ROOT)) for folder in folders for path in folder.rglob("*")}
     assert names >= {

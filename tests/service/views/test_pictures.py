@@ -11,6 +11,7 @@ from service.games.drawing.svg import ART, CLASS
 from service.games.registry import GAMES
 from service.games.visibility import Viewer
 from service.match.model import Match
+from service.repository.code_hash import code_hash
 from service.views import pictures
 from tests.service.arena import Arena, refused
 
@@ -134,5 +135,6 @@ def test_the_revision_names_the_code_that_draws() -> None:
 def test_the_revision_depends_on_the_code_and_the_style_that_draw(monkeypatch: pytest.MonkeyPatch) -> None:
     assert pictures._revision() == pictures.REVISION
     read = Path.read_bytes
+    monkeypatch.setattr(pictures, "code_hash", code_hash.__wrapped__)
     monkeypatch.setattr(Path, "read_bytes", lambda path: read(path) + (b" " if path.name == "style.css" else b""))
     assert pictures._revision() != pictures.REVISION
