@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Final
 
-import emoji
 import precis_i18n
 
 LONGEST: Final = 40
@@ -64,6 +63,8 @@ def parse_name(text: str) -> str:
 
 def _without_emoji(text: str) -> str:
     """The text with each emoji that Unicode lists replaced by stand-ins, including its joiners and selectors."""
+    import emoji  # noqa: PLC0415  (its data takes 10 ms, and few processes check names)
+
     characters = list(text)
     for found in emoji.emoji_list(text):
         start, end = found["match_start"], found["match_end"]

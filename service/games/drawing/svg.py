@@ -26,8 +26,8 @@ UNSCALED: Final = 1000
 _NONE: Final[Data] = {}
 _ORIGIN: Final[Point] = (0, 0)
 _SPECIAL: Final = re.compile("[&<>\"']")
-_FORBIDDEN: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""Characters that an XML document must not contain (XML 1.0, section 2.2)."""
+_FORBIDDEN: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+"""Characters that an XML document must not contain (XML 1.0, section 2.2 lists all others)."""
 _ENTITIES: Final = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;"})
 
 
