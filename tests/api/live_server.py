@@ -1,14 +1,17 @@
 """Runs the API on the servers that the environment names: prints its port, and counts its open streams."""
 
-import os
-import sys
-from collections.abc import Callable
+from service.adapters.uncollected import uncollected
 
-from flask import Flask, Response, current_app
+with uncollected():
+    import os
+    import sys
+    from collections.abc import Callable
 
-from api.http.responses import answer
-from api.resources.stream_response import STREAMS
-from api.server.gunicorn import Server
+    from flask import Flask, Response, current_app
+
+    from api.http.responses import answer
+    from api.resources.stream_response import STREAMS
+    from api.server.gunicorn import Server
 
 
 def count() -> Response:
@@ -19,8 +22,9 @@ def count() -> Response:
 
 def factory(alive: Callable[[], bool]) -> Flask:
     # These import redis, which must not be imported before gevent's patches.
-    from api.app import create_app  # noqa: PLC0415
-    from service import container, settings  # noqa: PLC0415
+    with uncollected():
+        from api.app import create_app  # noqa: PLC0415
+        from service import container, settings  # noqa: PLC0415
 
     app = create_app(container.build(settings.read(os.environ)), alive=alive)
     app.add_url_rule("/open-streams", view_func=count)

@@ -1,17 +1,20 @@
 """Runs the API and the small API of the tests on a real gunicorn: prints its port, and serves until it is stopped."""
 
-import sys
-import time
-from collections.abc import Callable, Iterator
+from service.adapters.uncollected import uncollected
 
-from flask import Flask, Response
+with uncollected():
+    import sys
+    import time
+    from collections.abc import Callable, Iterator
 
-from api.app import RESOURCES, create_app
-from api.http import context
-from api.http.responses import answer
-from api.server.gunicorn import Server
-from service.observability.logfmt import log_to_stderr
-from tests.api.conftest import Container, settings, small_api
+    from flask import Flask, Response
+
+    from api.app import RESOURCES, create_app
+    from api.http import context
+    from api.http.responses import answer
+    from api.server.gunicorn import Server
+    from service.observability.logfmt import log_to_stderr
+    from tests.api.conftest import Container, settings, small_api
 
 LARGE = 64 << 20
 

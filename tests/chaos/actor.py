@@ -6,50 +6,53 @@ the script began; with `count`, it writes how often the script passed each point
 stored in files.
 """
 
-import asyncio
-import os
-import signal
-import sys
-import time
-from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
-from dataclasses import replace
-from pathlib import Path
-from typing import Any, Final, NamedTuple
+from service.adapters.uncollected import uncollected
 
-import msgspec
+with uncollected():
+    import asyncio
+    import os
+    import signal
+    import sys
+    import time
+    from collections.abc import Callable, Mapping
+    from concurrent.futures import ThreadPoolExecutor
+    from contextlib import suppress
+    from dataclasses import replace
+    from pathlib import Path
+    from typing import Any, Final, NamedTuple
 
-from service.adapters.beat import KEY as BEAT
-from service.adapters.beat import Beat
-from service.adapters.jobs import LANES
-from service.automation.bot_turns import advance
-from service.automation.erasure import SETTLED_MS, Erasures
-from service.automation.pairing import put_together
-from service.container import Service, build
-from service.errors import Refused
-from service.match.events import MatchClock
-from service.match.model import ABSENCE_MS, GRACE_MS, HINT_MS, Match
-from service.match.new_match import NewMatch
-from service.match.redaction import legal_actions
-from service.observability import failpoints
-from service.repository.accounts import digest_of
-from service.repository.outgoing import Answered, Result
-from service.repository.ports import Ports
-from service.repository.webhooks import NOTIFIED
-from service.settings import read
-from service.usecases import accounts, erasure, play, recovery, webhooks
-from service.usecases.invitations import invite
-from service.usecases.match_lifecycle import create, free_seat, join, leave
-from service.usecases.mid_match import ask_abort, replace_absent, take_back
-from service.usecases.rematch import rematch
-from service.usecases.seeking import seek
-from tests.chaos.actor_bots import host_bots
-from workers import deliveries
-from workers.calls import KINDS
-from workers.lane import Claimed, Lane, Sender, Slots
-from workers.player import Player
-from workers.sweeper import LEASE_MS, Sweeper
+    import msgspec
+
+    from service.adapters.beat import KEY as BEAT
+    from service.adapters.beat import Beat
+    from service.adapters.jobs import LANES
+    from service.automation.bot_turns import advance
+    from service.automation.erasure import SETTLED_MS, Erasures
+    from service.automation.pairing import put_together
+    from service.container import Service, build
+    from service.errors import Refused
+    from service.match.events import MatchClock
+    from service.match.model import ABSENCE_MS, GRACE_MS, HINT_MS, Match
+    from service.match.new_match import NewMatch
+    from service.match.redaction import legal_actions
+    from service.observability import failpoints
+    from service.repository.accounts import digest_of
+    from service.repository.outgoing import Answered, Result
+    from service.repository.ports import Ports
+    from service.repository.webhooks import NOTIFIED
+    from service.settings import read
+    from service.usecases import accounts, erasure, play, recovery, webhooks
+    from service.usecases.invitations import invite
+    from service.usecases.match_lifecycle import create, free_seat, join, leave
+    from service.usecases.mid_match import ask_abort, replace_absent, take_back
+    from service.usecases.rematch import rematch
+    from service.usecases.seeking import seek
+    from tests.chaos.actor_bots import host_bots
+    from workers import deliveries
+    from workers.calls import KINDS
+    from workers.lane import Claimed, Lane, Sender, Slots
+    from workers.player import Player
+    from workers.sweeper import LEASE_MS, Sweeper
 
 GAME: Final = "monkeys_on_the_moon"
 TURN_SECONDS: Final = 60

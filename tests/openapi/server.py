@@ -3,22 +3,26 @@
 Streams end soon, because schemathesis reads every answer to its end, and the number of open matches is not limited.
 """
 
-import os
-import sys
-from collections.abc import Callable
+from service.adapters.uncollected import uncollected
 
-from flask import Flask
+with uncollected():
+    import os
+    import sys
+    from collections.abc import Callable
 
-from api.server.gunicorn import Server
+    from flask import Flask
+
+    from api.server.gunicorn import Server
 
 
 def factory(alive: Callable[[], bool]) -> Flask:
     # These import redis, which must not be imported before gevent's patches.
-    from api.app import create_app  # noqa: PLC0415
-    from api.resources import events  # noqa: PLC0415
-    from service import container, settings  # noqa: PLC0415
-    from service.subscriptions import streams  # noqa: PLC0415
-    from service.usecases import match_lifecycle  # noqa: PLC0415
+    with uncollected():
+        from api.app import create_app  # noqa: PLC0415
+        from api.resources import events  # noqa: PLC0415
+        from service import container, settings  # noqa: PLC0415
+        from service.subscriptions import streams  # noqa: PLC0415
+        from service.usecases import match_lifecycle  # noqa: PLC0415
 
     streams.MAX_AGE_S = 0.05  # type: ignore[misc]  # a constant
     streams.MAX_STREAMS_PER_HOLDER = 1000  # type: ignore[misc]
