@@ -1,6 +1,5 @@
 """MON-30: groups of equal monsters, and their points."""
 
-import networkx as nx  # type: ignore[import-untyped]
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -51,6 +50,8 @@ CELLS = st.dictionaries(
 
 def connected_components(squares: set[tuple[int, int]]) -> set[frozenset[tuple[int, int]]]:
     """The connected components of these squares, computed by networkx."""
+    import networkx as nx  # type: ignore[import-untyped]  # noqa: PLC0415  (not in every test process)
+
     graph = nx.Graph()
     graph.add_nodes_from(squares)
     graph.add_edges_from(((x, y), side) for x, y in squares for side in ((x + 1, y), (x, y + 1)) if side in squares)

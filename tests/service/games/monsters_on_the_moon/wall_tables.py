@@ -5,7 +5,6 @@ numbered.
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, TypeAlias
 
-import networkx as nx  # type: ignore[import-untyped]
 from msgspec.structs import replace
 
 from service.games.monsters_on_the_moon.actions import AnyAction, EndTurn, PlaceWall
@@ -72,6 +71,8 @@ def points(laid: PlaceWall | Wall) -> list[Pair]:
 
 def networkx_areas(state: State) -> list[set[Pair]]:
     """The enclosed areas, computed by networkx on a rectangle that is larger than needed."""
+    import networkx as nx  # type: ignore[import-untyped]  # noqa: PLC0415  (not in every test process)
+
     separated = {border for each in state.walls for border in borders(each)}
     if not separated:
         return []
