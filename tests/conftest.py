@@ -51,12 +51,7 @@ settings.load_profile("moonstone")
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with the longest tests: others use the processors while they wait, and none of them is the last one to end."""
     order = {folder: number for number, folder in enumerate(LONGEST)}
-
-    @cache  # the thousands of tests are in few files
-    def place(file: Path) -> int:
-        return min(order.get(parent, len(order)) for parent in file.parents)
-
-    items.sort(key=lambda item: place(item.path))
+    items.sort(key=lambda item: min(order.get(parent, len(order)) for parent in item.path.parents))
 
 
 def is_measured(item: pytest.Item) -> bool:
