@@ -1,6 +1,6 @@
 """The Flask app: resources, the checks before them, problems and headers after them, and the OpenAPI reference."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache, partial
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -13,6 +13,7 @@ from werkzeug.routing import MapAdapter
 
 from api.http import access_log, bodies, compression, context, headers
 from api.problems import documents
+from api.reference import openapi
 from api.requests import checks
 from api.requests.blueprint import Blueprint
 from api.resources import (
@@ -152,26 +153,13 @@ def create_app(
     documents.install(app)
     for resource in (*resources, docs.blueprint, web.blueprint):
         app.register_blueprint(resource)
-    app.extensions[docs.REFERENCE] = _reference(container, resources)
+    # Built at the first request for it, since it takes longer than the rest of the startup.
+    reference = cache(lambda: openapi.document(resources, container.ports.games))
+    app.extensions[docs.REFERENCE] = {
+        "yaml": cache(lambda: openapi.render(reference()).encode()),
+        "json": cache(lambda: msgspec.json.encode(reference())),
+    }
     return app
-
-
-def _reference(container: context.Container, resources: Sequence[Blueprint]) -> Mapping[str, Callable[[], bytes]]:
-    """The reference by format. It is built, and what builds it is imported, at the first request: this takes longer than the start."""
-
-    @cache
-    def document() -> Mapping[str, Any]:
-        from api.reference import openapi  # noqa: PLC0415
-
-        return openapi.document(resources, container.ports.games)
-
-    @cache
-    def as_yaml() -> bytes:
-        from api.reference import openapi  # noqa: PLC0415
-
-        return openapi.render(document()).encode()
-
-    return {"yaml": as_yaml, "json": cache(lambda: msgspec.json.encode(document()))}
 
 
 def create_waiting_app(container: context.Container, alive: Callable[[], bool]) -> App:
