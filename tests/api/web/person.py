@@ -7,7 +7,9 @@ from collections.abc import Callable
 from typing import Any, Final
 
 import httpx
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Locator, Page, expect
+from playwright.sync_api import BrowserContext, ConsoleMessage, Error, Locator, Page, expect
+
+from tests.api.web.tabs import HEALTH, Tabs
 
 HARMLESS: Final = re.compile(r"Failed to load resource|net::ERR_INTERNET_DISCONNECTED")
 """What Chromium itself writes to the console about a refused or failed request; the client shows it to the person."""
@@ -21,13 +23,6 @@ _SITUATION: Final = """() => ({
   version: Number([...document.querySelectorAll(".log .ply")].at(-1)?.textContent ?? 0),
 })"""
 
-_SIGN_IN: Final = """(url, session) => {
-  if (location.origin !== url || localStorage.getItem("signed-in-by-the-test") !== null) return;
-  localStorage.setItem("signed-in-by-the-test", "once");
-  localStorage.setItem("moonstone.session", session);
-}"""
-"""Runs before the scripts of each page, and signs in on the first one."""
-
 
 class Person:
     """A person with a browser profile of its own."""
@@ -38,15 +33,27 @@ class Person:
         self.name = name
         self._faults = faults
         self._choices = itertools.count(1)
-        self.page = self.open_tab()
+        self.page = self._watched(context.pages[0])
 
     def open_tab(self) -> Page:
         """One more tab of the same profile."""
-        page = self.context.new_page()
+        return self._watched(self.context.new_page())
+
+    def _watched(self, page: Page) -> Page:
         page.set_default_timeout(TIMEOUT_MS)
         page.on("console", self._on_console)
-        page.on("pageerror", lambda error: self._faults.append(f"{self.name}: {error}"))
+        page.on("pageerror", self._on_error)
         return page
+
+    def leave(self) -> None:
+        """Do not report any more what happens in the tabs."""
+        for page in self.context.pages:
+            page.unroute_all(behavior="ignoreErrors")  # else a handler's error at the end fails the next test
+            page.remove_listener("console", self._on_console)
+            page.remove_listener("pageerror", self._on_error)
+
+    def _on_error(self, error: Error) -> None:
+        self._faults.append(f"{self.name}: {error}")
 
     def _on_console(self, message: ConsoleMessage) -> None:
         if message.type in {"error", "warning"} and not HARMLESS.search(message.text):
@@ -145,31 +152,41 @@ class Person:
 class People:
     """Several people at one service. `faults` are the errors that their browsers reported."""
 
-    def __init__(self, browser: Browser, url: str) -> None:
-        self._browser = browser
+    def __init__(self, tabs: Tabs, url: str) -> None:
+        self._tabs = tabs
         self.url = url
         self.faults: list[str] = []
-        self._contexts: list[BrowserContext] = []
+        self._borrowed: list[Person] = []
+        self._others: list[Person] = []
         # Each client reads the certificates of all authorities, unless it does not verify any.
         self._http = httpx.Client(base_url=url, timeout=30, verify=False)
 
     def person(self, name: str, **profile: Any) -> Person:
-        """A person without animations, which Chromium paints without a graphics card: a third of the time of a whole match."""
-        context = self._browser.new_context(
-            **{"locale": "en-GB", "viewport": {"width": 1200, "height": 900}, "reduced_motion": "reduce", **profile}
-        )
-        self._contexts.append(context)
-        return Person(context, self.url, name, self.faults)
+        """A person at a profile that was used before, or at a new one if it needs more than a size and a colour scheme."""
+        if profile.keys() <= {"viewport", "color_scheme"}:
+            self._borrowed.append(Person(self._tabs.borrow(**profile), self.url, name, self.faults))
+            return self._borrowed[-1]
+        return self.newcomer(name, **profile)
+
+    def newcomer(self, name: str, **profile: Any) -> Person:
+        """A person at a new profile, which the test may change as it likes."""
+        self._others.append(Person(self._tabs.new(**profile), self.url, name, self.faults))
+        return self._others[-1]
 
     def known(self, name: str, **profile: Any) -> Person:
         """A person whose browser has the token of an account: the sign-up on a page takes as long as most tests."""
-        made = self._http.post("/v1/players", json={"name": name}).raise_for_status().json()
+        person = self.person(name, **profile)
+        self.sign_in(person)
+        return person
+
+    def sign_in(self, person: Person) -> None:
+        """Give the person's browser the token of a new account before the client runs in it."""
+        made = self._http.post("/v1/players", json={"name": person.name}).raise_for_status().json()
         player = made["player"]
         session = json.dumps({"token": made["token"], "player": player, "made_at": player["created_at"]})
-        person = self.person(name, **profile)
-        # Playwright would set a `storage_state` on a page of its own, which takes as long as the person's page.
-        person.context.add_init_script(f"({_SIGN_IN})({json.dumps(self.url)}, {json.dumps(session)})")
-        return person
+        if not person.page.url.startswith(self.url):
+            person.page.goto(f"{self.url}/{HEALTH}")
+        person.page.evaluate("session => localStorage.setItem('moonstone.session', session)", session)
 
     def signed_up(self, name: str) -> Person:
         """A person who signed up on the page."""
@@ -183,8 +200,10 @@ class People:
         return self._http.get(path, headers=headers).raise_for_status().json()
 
     def close(self) -> None:
-        for context in self._contexts:
-            for page in context.pages:
-                page.unroute_all(behavior="ignoreErrors")  # else a handler's error at the end fails the next test
-            context.close()
+        for person in self._borrowed:
+            person.leave()
+            self._tabs.give_back(person.context, self.url)
+        for person in self._others:
+            person.leave()
+            person.context.close()
         self._http.close()

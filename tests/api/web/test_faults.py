@@ -244,7 +244,8 @@ def test_no_text_of_an_address_leads_a_request_elsewhere_or_becomes_a_heading(pe
 
 
 def test_a_hidden_tab_draws_nothing_and_closes_its_stream_and_goes_on_when_it_is_looked_at(people: People) -> None:
-    ada = people.known("Ada")
+    ada = people.newcomer("Ada")
+    people.sign_in(ada)
     ada.page.clock.install()
     match = _against_a_bot(ada)
     before = _version(ada.page)

@@ -6,13 +6,14 @@ from threading import Thread
 from typing import Final
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import expect
 from werkzeug.serving import make_server
 
 from service.match.rating import MILLION, OPPONENTS, PLACED_SIGMA
 from tests.api.checked import Client
 from tests.api.resources.test_ratings import GAME, RIVALS, Rated
 from tests.api.web.person import People
+from tests.api.web.tabs import Tabs
 from tests.api.web.test_replay import violations
 from tests.length import LONG
 
@@ -35,12 +36,12 @@ def played() -> Rated:
 
 
 @pytest.fixture
-def readers(browser: Browser, played: Rated) -> Iterator[People]:
+def readers(tabs: Tabs, played: Rated) -> Iterator[People]:
     """People at a service in memory, which has no streams of players, with the ratings of `played`."""
     server = make_server("127.0.0.1", 0, played.client.app, threaded=True)
     thread = Thread(target=server.serve_forever)
     thread.start()
-    people = People(browser, f"http://127.0.0.1:{server.server_port}")
+    people = People(tabs, f"http://127.0.0.1:{server.server_port}")
     yield people
     people.close()
     server.shutdown()

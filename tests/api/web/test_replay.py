@@ -60,7 +60,7 @@ def test_every_version_is_shown_as_the_service_shows_it_to_a_viewer(
     people: People, api: httpx.Client, game: str
 ) -> None:
     match = match_of_bots(api, game)
-    person = people.person("Ada", reduced_motion="reduce")
+    person = people.person("Ada")
     page = person.page
     person.visit(f"replay/{match['id']}?version=1&seat=1")
     expect(page.locator(".audit li.passed")).to_have_count(5)
@@ -102,7 +102,7 @@ def test_a_running_match_is_replayed_as_this_person_may_see_it(people: People, a
 
 def test_a_person_who_drags_the_scrubber_requests_few_pictures(people: People, api: httpx.Client) -> None:
     match = match_of_bots(api, "monsters_on_the_moon")
-    person = people.person("Ada", reduced_motion="reduce")
+    person = people.person("Ada")
     person.visit(f"replay/{match['id']}?version=1")
     page = person.page
     page.wait_for_selector(".picture svg")

@@ -64,7 +64,7 @@ def test_a_seat_that_a_bot_took_over_is_taken_back(people: People) -> None:
 
 @pytest.mark.parametrize("wrong", ["2031-01-01T00:00:00Z", "2021-01-01T00:00:00Z"])
 def test_clocks_go_by_the_time_of_the_server(people: People, wrong: str) -> None:
-    ada = people.person("Ada")
+    ada = people.newcomer("Ada")
     ada.page.clock.install(time=wrong)
     ada.visit()
     ada.sign_up()
