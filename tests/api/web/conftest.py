@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-from playwright.sync_api import Browser, Playwright, expect, sync_playwright
+from playwright.sync_api import Browser, Page, Playwright, expect, sync_playwright
 
 from tests.api.web.person import TIMEOUT_MS, People
 from tests.api.web.tabs import Tabs
@@ -55,6 +55,14 @@ def _chromium(playwright: Playwright) -> str | None:
 @pytest.fixture(scope="session")
 def tabs(browser: Browser) -> Tabs:
     return Tabs(browser)
+
+
+@pytest.fixture(scope="session")
+def client_page(browser: Browser, served: Served) -> Page:
+    """The page of the client, for tests of its modules and its policy. It is closed with the browser."""
+    page = browser.new_context(viewport={"width": 800, "height": 600}).new_page()
+    page.goto(f"{served.url}/", wait_until="networkidle")  # so that the client itself requests nothing during a test
+    return page
 
 
 @pytest.fixture

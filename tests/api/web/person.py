@@ -181,12 +181,39 @@ class People:
 
     def sign_in(self, person: Person) -> None:
         """Give the person's browser the token of a new account before the client runs in it."""
-        made = self._http.post("/v1/players", json={"name": person.name}).raise_for_status().json()
+        made = self.post("/v1/players", {"name": person.name})
         player = made["player"]
         session = json.dumps({"token": made["token"], "player": player, "made_at": player["created_at"]})
         if not person.page.url.startswith(self.url):
             person.page.goto(f"{self.url}/{HEALTH}")
         person.page.evaluate("session => localStorage.setItem('moonstone.session', session)", session)
+
+    def against_a_bot(self, name: str, game: str = "ape_town", **profile: Any) -> Person:
+        """A known person at the turn, in a private match that was not made on the page: the lobby takes half of the time."""
+        person = self.known(name, **profile)
+        match = self.new_match(person.token, game=game, bots=["greedy"], private=True)
+        person.page.goto(f"{self.url}/#/match/{match}")
+        expect(person.page.locator(".sentence[aria-disabled=false]").first).to_be_visible()
+        return person
+
+    def new_match(self, *tokens: str, **settings: Any) -> str:
+        """A match that the first of these players makes and all of them join, by default of Ape Town; returns its id."""
+        bots = settings.get("bots", [])
+        match: str = self.post(
+            "/v1/matches", {"game": "ape_town", "seats": len(tokens) + len(bots), **settings}, tokens[0]
+        )["id"]
+        for token in tokens:
+            self.post(f"/v1/matches/{match}/seats", {}, token)
+        return match
+
+    def token(self, name: str) -> str:
+        """The token of a new account that no browser has."""
+        found: str = self.post("/v1/players", {"name": name})["token"]
+        return found
+
+    def post(self, path: str, body: object, token: str | None = None) -> Any:
+        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        return self._http.post(path, json=body, headers=headers).raise_for_status().json()
 
     def signed_up(self, name: str) -> Person:
         """A person who signed up on the page."""

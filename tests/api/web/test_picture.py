@@ -4,7 +4,7 @@ import json
 from typing import Any, Final
 
 import pytest
-from playwright.sync_api import Browser, Page, Request
+from playwright.sync_api import Page, Request
 
 from api.resources.web import REVISION
 from tests.serving import Served
@@ -30,18 +30,10 @@ HOSTILE: Final = SVG.format(
 )
 
 
-@pytest.fixture(scope="module")
-def loaded(browser: Browser, served: Served) -> Page:
-    """The page of the client, with its modules and its policy. It is closed with the browser."""
-    page = browser.new_context(viewport={"width": 800, "height": 600}).new_page()
-    page.goto(f"{served.url}/", wait_until="networkidle")  # so that the client itself requests nothing during a test
-    return page
-
-
 @pytest.fixture
-def page(loaded: Page, served: Served) -> Page:
-    """The loaded page with a picture instead of the client."""
-    loaded.evaluate(
+def page(client_page: Page, served: Served) -> Page:
+    """The page with a picture instead of the client."""
+    client_page.evaluate(
         """async (folder) => {
           const [{ render, h }, picture] = await Promise.all([import("preact"), import(`${folder}/picture.js`)]);
           document.body.replaceChildren(document.createElement("div"));
@@ -53,7 +45,7 @@ def page(loaded: Page, served: Served) -> Page:
         }""",
         f"{served.url}/web/{REVISION}",
     )
-    return loaded
+    return client_page
 
 
 def draw(page: Page, svg: str, **props: Any) -> None:
