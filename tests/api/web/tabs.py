@@ -3,7 +3,7 @@
 from contextlib import suppress
 from typing import Any, Final
 
-from playwright.sync_api import Browser, BrowserContext, Error
+from playwright.sync_api import Browser, BrowserContext, Error, Page
 
 HEALTH: Final = "healthz"
 """A page of the service that runs no script: from it, the client's storage can be changed while the client does not run."""
@@ -20,6 +20,7 @@ class Tabs:
     def __init__(self, browser: Browser) -> None:
         self._browser = browser
         self._free: list[BrowserContext] = []
+        self._client_page: Page | None = None
 
     def new(self, **profile: Any) -> BrowserContext:
         """A profile of its own, for what cannot be undone: another language, a permission, a clock. The test closes it."""
@@ -35,15 +36,24 @@ class Tabs:
         page.emulate_media(color_scheme=color_scheme)
         return context
 
-    def give_back(self, context: BrowserContext, url: str) -> None:
-        """End what the client does in a borrowed profile, and empty its storage at the service with this address."""
+    def give_back(self, context: BrowserContext, url: str | None = None) -> None:
+        """End what a page does in a borrowed profile, and empty the profile's storage at the service with this address."""
         first, *others = context.pages
         for page in others:
             page.close()
         with suppress(Error):
             context.set_offline(offline=False)
-            first.goto(f"{url}/{HEALTH}")
-            first.evaluate("localStorage.clear()")
+            first.goto(f"{url}/{HEALTH}" if url else "about:blank")
+            if url:
+                first.evaluate("localStorage.clear()")
             self._free.append(context)
             return
         context.close()
+
+    def client_page(self, url: str) -> Page:
+        """The page of the client, always the same one."""
+        if self._client_page is None:
+            self._client_page = self._browser.new_context(viewport={"width": 800, "height": 600}).new_page()
+            # Until the client itself requests nothing any more.
+            self._client_page.goto(f"{url}/", wait_until="networkidle")
+        return self._client_page
