@@ -57,12 +57,10 @@ def tabs(browser: Browser) -> Tabs:
     return Tabs(browser)
 
 
-@pytest.fixture(scope="session")
-def client_page(browser: Browser, served: Served) -> Page:
-    """The page of the client, for tests of its modules and its policy. It is closed with the browser."""
-    page = browser.new_context(viewport={"width": 800, "height": 600}).new_page()
-    page.goto(f"{served.url}/", wait_until="networkidle")  # so that the client itself requests nothing during a test
-    return page
+@pytest.fixture
+def client_page(tabs: Tabs, served: Served) -> Page:
+    """The page of the client, for tests of its modules and its policy: the same page for all of them."""
+    return tabs.client_page(served.url)
 
 
 @pytest.fixture

@@ -163,9 +163,7 @@ def test_a_phone_of_360_pixels_scrolls_only_downwards(people: People, language: 
 
 
 def test_the_language_is_that_of_the_browser_and_can_be_changed(people: People) -> None:
-    person = people.known("Ada", locale="de-DE")
-    page = person.page
-    _at_the_table(person)
+    page = people.against_a_bot("Ada", locale="de-DE").page
     expect(page.locator("html")).to_have_attribute("lang", "de")
     expect(page.locator("#your-move")).to_have_text("Dein Zug")
     expect(page.locator(".picture svg")).to_have_attribute("lang", "de")
@@ -176,8 +174,7 @@ def test_the_language_is_that_of_the_browser_and_can_be_changed(people: People) 
 
 
 def test_what_happened_is_read_out_politely(people: People) -> None:
-    person = people.known("Ada")
-    _at_the_table(person)
+    person = people.against_a_bot("Ada")
     region = person.page.locator("[aria-live=polite]")
     expect(region).to_have_text("")
     person.act()

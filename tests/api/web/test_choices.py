@@ -44,8 +44,10 @@ def test_a_pattern_is_filled_on_the_board_before_it_is_confirmed(people: People)
     expect(page.locator(".confirm")).to_have_count(0)
 
 
-def test_a_sentence_lights_up_what_it_touches(people: People) -> None:
+def test_a_newcomer_reads_where_to_choose_and_how_long_and_a_sentence_lights_up_what_it_touches(people: People) -> None:
     page = people.against_a_bot("Ada").page
+    expect(page.locator(".actions")).to_contain_text("Choose on the table, or here:")
+    expect(page.locator(".actions .clock")).to_have_text("6 days 23 h")
     expect(page.locator(".picture .lit")).to_have_count(0)
     page.locator(OPEN).nth(1).focus()
     segment = re.findall(r"\d+", page.locator(OPEN).nth(1).inner_text())[0]
@@ -59,12 +61,6 @@ def test_of_a_picked_row_and_column_only_their_place_is_lit_and_the_chips_name_t
     expect(page.locator(".chips .chip")).to_have_text([re.compile(r"^[xy] -?\d+×$")] * 2)
     expect(page.locator(".picture .lit")).to_have_count(1)
     expect(page.locator(".picture .lit")).to_have_attribute("data-x", re.compile(r"^-?\d+$"))
-
-
-def test_a_newcomer_reads_where_to_choose_and_how_long_there_is_time(people: People) -> None:
-    page = people.against_a_bot("Ada").page
-    expect(page.locator(".actions")).to_contain_text("Choose on the table, or here:")
-    expect(page.locator(".actions .clock")).to_have_text("6 days 23 h")
 
 
 def test_the_keyboard_stays_at_the_actions_when_its_sentence_is_gone(people: People) -> None:

@@ -15,8 +15,8 @@ OPEN: Final = ".sentence[aria-disabled=false]"
 
 
 def _at_a_public_match(people: People) -> Person:
-    ada = people.signed_up("Ada")
-    ada.create("Ape Town", 2, bots=1)
+    ada = people.known("Ada")
+    ada.join(people.post("/v1/matches", {"game": "ape_town", "seats": 2, "bots": ["random"]}, ada.token)["id"])
     expect(ada.page.locator(OPEN).first).to_be_visible()
     return ada
 
@@ -35,7 +35,7 @@ def test_what_a_player_saw_is_gone_after_the_sign_out(people: People) -> None:
     assert not LEGAL.search(_shown(ada))
 
     ada.sign_up()
-    match = ada.create("Ape Town", 2, bots=1)
+    match = people.new_match(ada.token, bots=["random"])
     ada.visit(f"replay/{match}")
     views = page.get_by_label("Seen by").locator("option")
     expect(views).to_have_text([re.compile("Ada")])

@@ -132,8 +132,8 @@ def test_a_rated_match_is_made_found_and_shows_what_it_changed(people: People) -
     ben.page.get_by_role("button", name="Take a seat").click()
     for person in (ada, ben):
         expect(person.page.locator("#seats")).to_be_visible()
-        person.page.get_by_role("button", name="Leave the match").click()
-        person.page.get_by_role("button", name="Leave now").click()
+    for person in (ada, ben):
+        people.post(f"/v1/matches/{match}/leave", {}, person.token)
     for person in (ada, ben):
         changes = person.page.locator(".rating-change")
         expect(changes).to_have_count(2, timeout=RATED_MS)
@@ -141,7 +141,8 @@ def test_a_rated_match_is_made_found_and_shows_what_it_changed(people: People) -
         expect(changes.locator(".better")).to_have_count(1)
         expect(changes.locator(".worse")).to_have_count(1)
     rating = people.get(f"/v1/players/{ada.page.evaluate(PLAYER)}")["ratings"][0]["rating"]
-    match = ada.create(TITLE, 2)
+    match = people.new_match(ada.token, seats=2)
+    ada.visit(f"match/{match}")
     expect(ada.page.locator(".seat .rating")).to_contain_text(str(rating))
     ben.visit()
     expect(ben.page.locator(f'#open-matches ~ .matches a[href="#/match/{match}"]')).to_contain_text(f"Ada ({rating})")
