@@ -10,6 +10,7 @@ import httpx
 from playwright.sync_api import BrowserContext, ConsoleMessage, Error, Locator, Page, expect
 
 from tests.api.web.tabs import HEALTH, Tabs
+from tests.waiting import until
 
 HARMLESS: Final = re.compile(r"Failed to load resource|net::ERR_INTERNET_DISCONNECTED")
 """What Chromium itself writes to the console about a refused or failed request; the client shows it to the person."""
@@ -205,6 +206,12 @@ class People:
         for token in tokens:
             self.post(f"/v1/matches/{match}/seats", {}, token)
         return match
+
+    def leave(self, match: str, *tokens: str) -> None:
+        """All people leave a match that runs; the rest is played for them, and it is over when this returns."""
+        for token in tokens:
+            self.post(f"/v1/matches/{match}/leave", {}, token)
+        until(lambda: self.get(f"/v1/matches/{match}")["status"] == "finished", 60, "the match ends")
 
     def token(self, name: str) -> str:
         """The token of a new account that no browser has."""

@@ -203,9 +203,9 @@ def test_who_makes_a_match_but_gets_no_seat_is_told_so_and_may_take_one(people: 
 def test_a_match_that_is_over_is_listed_with_its_players_and_date_and_without_its_clock(people: People) -> None:
     ada, wanda = people.known("Ada"), people.person("Wanda")
     match = people.new_match(ada.token, bots=["random"])
-    people.post(f"/v1/matches/{match}/leave", {}, ada.token)
+    people.leave(match, ada.token)
     ada.visit(f"match/{match}")
-    expect(ada.page.locator("#ending")).to_be_visible(timeout=60_000)
+    expect(ada.page.locator("#ending")).to_be_visible()
     expect(ada.page.locator("#seats")).to_have_count(0)  # the result has them
     wanda.visit()
     row = wanda.page.locator(f'#finished-matches ~ .matches a[href="#/replay/{match}"]')
@@ -227,12 +227,10 @@ def test_the_creator_leaves_before_the_start_and_the_match_is_aborted_or_free_ag
 def test_two_who_want_a_rematch_meet_in_the_same_match(people: People) -> None:
     ada, ben = people.known("Ada"), people.known("Ben")
     match = people.new_match(ada.token, ben.token)
-    for person in (ada, ben):
-        people.post(f"/v1/matches/{match}/leave", {}, person.token)
+    people.leave(match, ada.token, ben.token)
     for person in (ada, ben):
         person.visit(f"match/{match}")
-    for person in (ada, ben):
-        person.page.get_by_role("button", name="Play again").click(timeout=60_000)
+        person.page.get_by_role("button", name="Play again").click()
         person.page.wait_for_url(re.compile(f"#/match/(?!{match})"))
     assert ada.match == ben.match != match
     expect(ada.page.locator(".seats")).to_contain_text("Ben")

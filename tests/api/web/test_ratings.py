@@ -132,8 +132,7 @@ def test_a_rated_match_is_made_found_and_shows_what_it_changed(people: People) -
     ben.page.get_by_role("button", name="Take a seat").click()
     for person in (ada, ben):
         expect(person.page.locator("#seats")).to_be_visible()
-    for person in (ada, ben):
-        people.post(f"/v1/matches/{match}/leave", {}, person.token)
+    people.leave(match, ada.token, ben.token)
     for person in (ada, ben):
         changes = person.page.locator(".rating-change")
         expect(changes).to_have_count(2, timeout=RATED_MS)
