@@ -121,9 +121,9 @@ class Person:
         found: dict[str, Any] = self.page.evaluate(_SITUATION)
         return found
 
-    def act(self) -> bool:
+    def act(self, seen: dict[str, Any] | None = None) -> bool:
         """Do something that the list of actions offers, if it offers anything; returns whether it did."""
-        seen = self.look()
+        seen = seen or self.look()
         if seen["confirm"]:
             self._confirm(seen["items"])
             return True
@@ -160,7 +160,7 @@ class People:
         self._borrowed: list[Person] = []
         self._others: list[Person] = []
         # Each client reads the certificates of all authorities, unless it does not verify any.
-        self._http = httpx.Client(base_url=url, timeout=30, verify=False)
+        self.http = httpx.Client(base_url=url, timeout=30, verify=False)
 
     def person(self, name: str, **profile: Any) -> Person:
         """A person at a profile that was used before, or at a new one if it needs more than a size and a colour scheme."""
@@ -218,9 +218,13 @@ class People:
         found: str = self.post("/v1/players", {"name": name})["token"]
         return found
 
+    def is_valid(self, token: str) -> bool:
+        answer = self.http.get("/v1/me", headers={"Authorization": f"Bearer {token}"})
+        return answer.status_code == httpx.codes.OK
+
     def post(self, path: str, body: object, token: str | None = None) -> Any:
         headers = {"Authorization": f"Bearer {token}"} if token else {}
-        return self._http.post(path, json=body, headers=headers).raise_for_status().json()
+        return self.http.post(path, json=body, headers=headers).raise_for_status().json()
 
     def signed_up(self, name: str) -> Person:
         """A person who signed up on the page."""
@@ -231,7 +235,7 @@ class People:
 
     def get(self, path: str, token: str | None = None) -> Any:
         headers = {"Authorization": f"Bearer {token}"} if token else {}
-        return self._http.get(path, headers=headers).raise_for_status().json()
+        return self.http.get(path, headers=headers).raise_for_status().json()
 
     def close(self) -> None:
         for person in self._borrowed:
@@ -240,4 +244,4 @@ class People:
         for person in self._others:
             person.leave()
             person.context.close()
-        self._http.close()
+        self.http.close()

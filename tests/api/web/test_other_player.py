@@ -4,7 +4,6 @@ import json
 import re
 from typing import Final
 
-import httpx
 from playwright.sync_api import Route, expect
 
 from tests.api.web.person import People, Person
@@ -55,7 +54,7 @@ def _shown(person: Person) -> str:
 
 def test_a_command_is_not_sent_again_for_another_player(people: People) -> None:
     ada = _at_a_public_match(people)
-    made = httpx.post(f"{people.url}/v1/players", json={"name": "Ben"}, timeout=30).json()
+    made = people.post("/v1/players", {"name": "Ben"})
     ben = json.dumps({"token": made["token"], "player": made["player"]})
     sent: list[str | None] = []
 

@@ -122,14 +122,16 @@ def _play(players: list[Person], watcher: Person, newest: Callable[[], int]) -> 
     """Play until everybody sees the end. Returns what the watcher's page contained, by the newest version that it may show."""
     seen: dict[int, str] = {}
     deadline = time.monotonic() + LONGEST_S
-    while not all(player.look()["over"] for player in (*players, watcher)):
-        assert time.monotonic() < deadline, [player.look() for player in players]
-        for player in players:
-            player.act()
+    while True:
+        looks = [player.look() for player in players]
+        if all(look["over"] for look in looks) and watcher.look()["over"]:
+            return seen
+        assert time.monotonic() < deadline, looks
+        for player, look in zip(players, looks, strict=True):
+            player.act(look)
         if newest() not in seen:
             content = watcher.page.locator("main").inner_html()
             seen.setdefault(newest(), content)
-    return seen
 
 
 def _assert_nothing_hidden(people: People, match: str, seen: dict[int, str]) -> None:

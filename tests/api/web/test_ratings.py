@@ -132,8 +132,10 @@ def test_a_rated_match_is_made_found_and_shows_what_it_changed(people: People) -
     ben.page.get_by_role("button", name="Take a seat").click()
     for person in (ada, ben):
         expect(person.page.locator("#seats")).to_be_visible()
+        person.visit("new")  # else the page draws the moves that are made for those who left
     people.leave(match, ada.token, ben.token)
     for person in (ada, ben):
+        person.visit(f"match/{match}")
         changes = person.page.locator(".rating-change")
         expect(changes).to_have_count(2, timeout=RATED_MS)
         expect(changes.first).to_contain_text("Rating 1000 →")

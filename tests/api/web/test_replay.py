@@ -81,7 +81,7 @@ def test_every_version_is_shown_as_the_service_shows_it_to_a_viewer(
     page = person.page
     person.visit(f"replay/{match['id']}?version=1&seat=1")
     expect(page.locator(".audit li.passed")).to_have_count(5)
-    for moment in timeline(api, match["id"], 1)[: None if LONG else 12]:
+    for moment in timeline(api, match["id"], 1)[: None if LONG else 8]:
         expect(page.locator(".replay-text")).to_have_text(moment["text"])
         params = {"version": moment["version"], "viewer": 1, "language": "en"}
         picture = api.get(f"/matches/{match['id']}/board.svg", params=params).text
