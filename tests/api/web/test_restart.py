@@ -63,7 +63,8 @@ def test_a_stale_tab_goes_on_after_a_restart_of_the_service(
     with _api(environ) as url:
         people = People(tabs, url)
         ada = people.known("Ada")
-        match = ada.create("Ape Town", 2)
+        match = people.new_match(ada.token, seats=2)
+        ada.visit(f"match/{match}")
         ben = Player(url, "Ben")
         ben.send("POST", f"/v1/matches/{match}/seats", {})
         while (action := ben.choose(match)) is not None:  # until it is Ada's turn

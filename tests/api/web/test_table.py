@@ -53,7 +53,7 @@ def test_a_seat_that_a_bot_took_over_is_taken_back(people: People) -> None:
                 break  # Ben thinks, so the bot in Ada's seat has nothing to decide
             if legal:
                 client.post(f"/v1/matches/{match}/actions", json={"action": legal[0]})
-            ada.page.wait_for_timeout(100)
+            ada.page.wait_for_timeout(250)
         back.click()
         expect(ada.page.locator(".seats .seat", has_text="Ada").locator(".tag", has_text="you")).to_be_visible()
         expect(back).to_have_count(0)
