@@ -83,7 +83,8 @@ def test_axe_finds_nothing_on_any_page(people: People, scheme: str, width: int) 
     found["ending"] = _violations(page, without_picture=SEEN)
     page.get_by_role("link", name="Replay").click()
     expect(page.locator(".replay .picture svg")).to_be_visible()
-    found["replay"] = _violations(page, without_picture=SEEN)
+    if LONG:  # `test_axe_finds_nothing_in_a_replay` has the same look in its short form
+        found["replay"] = _violations(page)
     assert {name: faults for name, faults in found.items() if faults} == {}
 
 
