@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-from playwright.sync_api import Browser, Playwright, expect, sync_playwright
+from playwright.sync_api import Browser, Page, Playwright, expect, sync_playwright
 
 from tests.api.web.person import TIMEOUT_MS, People
+from tests.api.web.tabs import Tabs
 from tests.serving import Served
 
 NAMES: Final = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -51,9 +52,20 @@ def _chromium(playwright: Playwright) -> str | None:
     return next(filter(None, map(shutil.which, NAMES)), own if Path(own).is_file() else None)
 
 
+@pytest.fixture(scope="session")
+def tabs(browser: Browser) -> Tabs:
+    return Tabs(browser)
+
+
 @pytest.fixture
-def people(browser: Browser, served: Served) -> Iterator[People]:
-    made = People(browser, served.url)
+def client_page(tabs: Tabs, served: Served) -> Page:
+    """The page of the client, for tests of its modules and its policy: the same page for all of them."""
+    return tabs.client_page(served.url)
+
+
+@pytest.fixture
+def people(tabs: Tabs, served: Served) -> Iterator[People]:
+    made = People(tabs, served.url)
     yield made
     made.close()
     assert made.faults == []

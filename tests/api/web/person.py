@@ -7,7 +7,10 @@ from collections.abc import Callable
 from typing import Any, Final
 
 import httpx
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Locator, Page, expect
+from playwright.sync_api import BrowserContext, ConsoleMessage, Error, Locator, Page, expect
+
+from tests.api.web.tabs import HEALTH, Tabs
+from tests.waiting import until
 
 HARMLESS: Final = re.compile(r"Failed to load resource|net::ERR_INTERNET_DISCONNECTED")
 """What Chromium itself writes to the console about a refused or failed request; the client shows it to the person."""
@@ -21,13 +24,6 @@ _SITUATION: Final = """() => ({
   version: Number([...document.querySelectorAll(".log .ply")].at(-1)?.textContent ?? 0),
 })"""
 
-_SIGN_IN: Final = """(url, session) => {
-  if (location.origin !== url || localStorage.getItem("signed-in-by-the-test") !== null) return;
-  localStorage.setItem("signed-in-by-the-test", "once");
-  localStorage.setItem("moonstone.session", session);
-}"""
-"""Runs before the scripts of each page, and signs in on the first one."""
-
 
 class Person:
     """A person with a browser profile of its own."""
@@ -38,15 +34,27 @@ class Person:
         self.name = name
         self._faults = faults
         self._choices = itertools.count(1)
-        self.page = self.open_tab()
+        self.page = self._watched(context.pages[0])
 
     def open_tab(self) -> Page:
         """One more tab of the same profile."""
-        page = self.context.new_page()
+        return self._watched(self.context.new_page())
+
+    def _watched(self, page: Page) -> Page:
         page.set_default_timeout(TIMEOUT_MS)
         page.on("console", self._on_console)
-        page.on("pageerror", lambda error: self._faults.append(f"{self.name}: {error}"))
+        page.on("pageerror", self._on_error)
         return page
+
+    def leave(self) -> None:
+        """Do not report any more what happens in the tabs."""
+        for page in self.context.pages:
+            page.unroute_all(behavior="ignoreErrors")  # else a handler's error at the end fails the next test
+            page.remove_listener("console", self._on_console)
+            page.remove_listener("pageerror", self._on_error)
+
+    def _on_error(self, error: Error) -> None:
+        self._faults.append(f"{self.name}: {error}")
 
     def _on_console(self, message: ConsoleMessage) -> None:
         if message.type in {"error", "warning"} and not HARMLESS.search(message.text):
@@ -113,9 +121,9 @@ class Person:
         found: dict[str, Any] = self.page.evaluate(_SITUATION)
         return found
 
-    def act(self) -> bool:
+    def act(self, seen: dict[str, Any] | None = None) -> bool:
         """Do something that the list of actions offers, if it offers anything; returns whether it did."""
-        seen = self.look()
+        seen = seen or self.look()
         if seen["confirm"]:
             self._confirm(seen["items"])
             return True
@@ -145,31 +153,78 @@ class Person:
 class People:
     """Several people at one service. `faults` are the errors that their browsers reported."""
 
-    def __init__(self, browser: Browser, url: str) -> None:
-        self._browser = browser
+    def __init__(self, tabs: Tabs, url: str) -> None:
+        self._tabs = tabs
         self.url = url
         self.faults: list[str] = []
-        self._contexts: list[BrowserContext] = []
+        self._borrowed: list[Person] = []
+        self._others: list[Person] = []
         # Each client reads the certificates of all authorities, unless it does not verify any.
-        self._http = httpx.Client(base_url=url, timeout=30, verify=False)
+        self.http = httpx.Client(base_url=url, timeout=30, verify=False)
 
     def person(self, name: str, **profile: Any) -> Person:
-        """A person without animations, which Chromium paints without a graphics card: a third of the time of a whole match."""
-        context = self._browser.new_context(
-            **{"locale": "en-GB", "viewport": {"width": 1200, "height": 900}, "reduced_motion": "reduce", **profile}
-        )
-        self._contexts.append(context)
-        return Person(context, self.url, name, self.faults)
+        """A person at a profile that was used before, or at a new one if it needs more than a size and a colour scheme."""
+        if profile.keys() <= {"viewport", "color_scheme"}:
+            self._borrowed.append(Person(self._tabs.borrow(**profile), self.url, name, self.faults))
+            return self._borrowed[-1]
+        return self.newcomer(name, **profile)
+
+    def newcomer(self, name: str, **profile: Any) -> Person:
+        """A person at a new profile, which the test may change as it likes."""
+        self._others.append(Person(self._tabs.new(**profile), self.url, name, self.faults))
+        return self._others[-1]
 
     def known(self, name: str, **profile: Any) -> Person:
         """A person whose browser has the token of an account: the sign-up on a page takes as long as most tests."""
-        made = self._http.post("/v1/players", json={"name": name}).raise_for_status().json()
+        person = self.person(name, **profile)
+        self.sign_in(person)
+        return person
+
+    def sign_in(self, person: Person) -> None:
+        """Give the person's browser the token of a new account before the client runs in it."""
+        made = self.post("/v1/players", {"name": person.name})
         player = made["player"]
         session = json.dumps({"token": made["token"], "player": player, "made_at": player["created_at"]})
-        person = self.person(name, **profile)
-        # Playwright would set a `storage_state` on a page of its own, which takes as long as the person's page.
-        person.context.add_init_script(f"({_SIGN_IN})({json.dumps(self.url)}, {json.dumps(session)})")
+        if not person.page.url.startswith(self.url):
+            person.page.goto(f"{self.url}/{HEALTH}")
+        person.page.evaluate("session => localStorage.setItem('moonstone.session', session)", session)
+
+    def against_a_bot(self, name: str, game: str = "ape_town", **profile: Any) -> Person:
+        """A known person at the turn, in a private match that was not made on the page: the lobby takes half of the time."""
+        person = self.known(name, **profile)
+        match = self.new_match(person.token, game=game, bots=["greedy"], private=True)
+        person.page.goto(f"{self.url}/#/match/{match}")
+        expect(person.page.locator(".sentence[aria-disabled=false]").first).to_be_visible()
         return person
+
+    def new_match(self, *tokens: str, **settings: Any) -> str:
+        """A match that the first of these players makes and all of them join, by default of Ape Town; returns its id."""
+        bots = settings.get("bots", [])
+        match: str = self.post(
+            "/v1/matches", {"game": "ape_town", "seats": len(tokens) + len(bots), **settings}, tokens[0]
+        )["id"]
+        for token in tokens:
+            self.post(f"/v1/matches/{match}/seats", {}, token)
+        return match
+
+    def leave(self, match: str, *tokens: str) -> None:
+        """All people leave a match that runs; the rest is played for them, and it is over when this returns."""
+        for token in tokens:
+            self.post(f"/v1/matches/{match}/leave", {}, token)
+        until(lambda: self.get(f"/v1/matches/{match}")["status"] == "finished", 60, "the match ends")
+
+    def token(self, name: str) -> str:
+        """The token of a new account that no browser has."""
+        found: str = self.post("/v1/players", {"name": name})["token"]
+        return found
+
+    def is_valid(self, token: str) -> bool:
+        answer = self.http.get("/v1/me", headers={"Authorization": f"Bearer {token}"})
+        return answer.status_code == httpx.codes.OK
+
+    def post(self, path: str, body: object, token: str | None = None) -> Any:
+        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        return self.http.post(path, json=body, headers=headers).raise_for_status().json()
 
     def signed_up(self, name: str) -> Person:
         """A person who signed up on the page."""
@@ -180,11 +235,13 @@ class People:
 
     def get(self, path: str, token: str | None = None) -> Any:
         headers = {"Authorization": f"Bearer {token}"} if token else {}
-        return self._http.get(path, headers=headers).raise_for_status().json()
+        return self.http.get(path, headers=headers).raise_for_status().json()
 
     def close(self) -> None:
-        for context in self._contexts:
-            for page in context.pages:
-                page.unroute_all(behavior="ignoreErrors")  # else a handler's error at the end fails the next test
-            context.close()
-        self._http.close()
+        for person in self._borrowed:
+            person.leave()
+            self._tabs.give_back(person.context, self.url)
+        for person in self._others:
+            person.leave()
+            person.context.close()
+        self.http.close()

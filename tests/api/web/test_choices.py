@@ -5,10 +5,12 @@ import statistics
 from typing import Any, Final
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Request, expect
 
-from tests.api.web.person import People, Person
+from api.resources.web import REVISION
+from tests.api.web.person import People
 from tests.length import LONG
+from tests.serving import Served
 
 OPEN: Final = ".sentence[aria-disabled=false]"
 ECHO_MS: Final = 100
@@ -17,15 +19,8 @@ LOADED_ECHO_MS: Final = 1000
 FIRST_PICTURE_MS: Final = 1000
 
 
-def _against_a_bot(person: Person, game: str) -> Page:
-    person.visit()
-    person.page.locator(".game", has_text=game).get_by_role("button", name="Play against bots").click()
-    expect(person.page.locator(OPEN).first).to_be_visible(timeout=20_000)
-    return person.page
-
-
 def test_a_click_on_the_board_narrows_to_one_sentence_and_a_second_one_confirms(people: People) -> None:
-    page = _against_a_bot(people.known("Ada"), "Ape Town")
+    page = people.against_a_bot("Ada").page
     sentence = page.locator(OPEN).first.inner_text()
     segment = re.findall(r"\d+", sentence)[0]
     page.locator(f"#segment-{segment}").click()
@@ -34,8 +29,17 @@ def test_a_click_on_the_board_narrows_to_one_sentence_and_a_second_one_confirms(
     expect(page.locator(".asked")).to_have_text("Put the tile on a free field.")
 
 
-def test_a_pattern_is_filled_on_the_board_before_it_is_confirmed(people: People) -> None:
-    page = _against_a_bot(people.known("Ada"), "4 Monkeys")
+def test_a_pattern_is_filled_on_the_board_before_it_is_confirmed_and_one_click_too_many_sends_nothing(
+    people: People,
+) -> None:
+    page = people.against_a_bot("Ada", "four_monkeys").page
+    sent: list[str] = []
+
+    def note(request: Request) -> None:
+        if request.url.endswith("/actions"):
+            sent.append(request.url)
+
+    page.on("request", note)
     cards = page.locator(".picture .fits[data-cards]")
     expect(cards).to_have_count(5)
     cards.nth(0).click()
@@ -43,14 +47,20 @@ def test_a_pattern_is_filled_on_the_board_before_it_is_confirmed(people: People)
     expect(page.locator(".chips .chip")).to_have_count(2)
     page.locator(".picture .fits[data-combo]").first.click()
     expect(page.locator(".confirm legend")).to_have_text("Choose 1 to 5. Chosen: 2.")
-    expect(page.locator(".confirm .chip[aria-pressed=true]")).to_have_count(2)
+    for chosen in (1, 2, 1, 2):
+        page.locator(".picture .fits[data-cards]").first.click()
+        expect(page.locator(".confirm .chip[aria-pressed=true]")).to_have_count(chosen)
+    page.remove_listener("request", note)
+    assert sent == []
     page.get_by_role("button", name="Do it").click()
     expect(page.locator(".log")).to_contain_text("cards under it: 2")
     expect(page.locator(".confirm")).to_have_count(0)
 
 
-def test_a_sentence_lights_up_what_it_touches(people: People) -> None:
-    page = _against_a_bot(people.known("Ada"), "Ape Town")
+def test_a_newcomer_reads_where_to_choose_and_how_long_and_a_sentence_lights_up_what_it_touches(people: People) -> None:
+    page = people.against_a_bot("Ada").page
+    expect(page.locator(".actions")).to_contain_text("Choose on the table, or here:")
+    expect(page.locator(".actions .clock")).to_have_text("6 days 23 h")
     expect(page.locator(".picture .lit")).to_have_count(0)
     page.locator(OPEN).nth(1).focus()
     segment = re.findall(r"\d+", page.locator(OPEN).nth(1).inner_text())[0]
@@ -58,7 +68,7 @@ def test_a_sentence_lights_up_what_it_touches(people: People) -> None:
 
 
 def test_of_a_picked_row_and_column_only_their_place_is_lit_and_the_chips_name_them(people: People) -> None:
-    page = _against_a_bot(people.known("Ada"), "Monsters on the Moon")
+    page = people.against_a_bot("Ada", "monsters_on_the_moon").page
     page.locator(OPEN).first.click()
     page.locator(".picture [data-y] > .fits[data-x]").first.click()
     expect(page.locator(".chips .chip")).to_have_text([re.compile(r"^[xy] -?\d+×$")] * 2)
@@ -66,14 +76,8 @@ def test_of_a_picked_row_and_column_only_their_place_is_lit_and_the_chips_name_t
     expect(page.locator(".picture .lit")).to_have_attribute("data-x", re.compile(r"^-?\d+$"))
 
 
-def test_a_newcomer_reads_where_to_choose_and_how_long_there_is_time(people: People) -> None:
-    page = _against_a_bot(people.known("Ada"), "Ape Town")
-    expect(page.locator(".actions")).to_contain_text("Choose on the table, or here:")
-    expect(page.locator(".actions .clock")).to_have_text("6 days 23 h")
-
-
 def test_the_keyboard_stays_at_the_actions_when_its_sentence_is_gone(people: People) -> None:
-    page = _against_a_bot(people.known("Ada"), "Ape Town")
+    page = people.against_a_bot("Ada").page
     page.locator(OPEN).first.focus()
     for step in ("Put the tile on a free field.", "Take a tile of the display."):
         page.keyboard.press("Enter")
@@ -82,18 +86,6 @@ def test_the_keyboard_stays_at_the_actions_when_its_sentence_is_gone(people: Peo
         page.keyboard.press("Tab")
         while not page.evaluate("document.activeElement.matches('.sentence[aria-disabled=false]')"):
             page.keyboard.press("Tab")
-
-
-def test_one_click_too_many_on_things_that_are_counted_sends_nothing(people: People) -> None:
-    page = _against_a_bot(people.known("Ada"), "4 Monkeys")
-    sent: list[str] = []
-    page.on("request", lambda request: sent.append(request.url) if request.url.endswith("/actions") else None)
-    page.locator(".picture .fits[data-combo]").first.click()
-    card = page.locator(".picture .fits[data-cards]").first
-    for pressed in ("true", "false", "true"):
-        card.click()
-        expect(page.locator(".confirm .chip").first).to_have_attribute("aria-pressed", pressed)
-    assert sent == []
 
 
 GRAB: Final = {"type": "grab", "stack": 0, "combo": "K1", "cards": {"any_of": ["a", "b", "c"], "min": 1, "max": 2}}
@@ -115,11 +107,8 @@ CASES: Final = {
 }
 
 
-def test_picks_narrow_a_legal_list(people: People) -> None:
-    person = people.person("Ada")
-    person.visit()
-    revision = re.findall("web/([0-9a-f]+)/main", person.page.content())[0]
-    found: list[Any] = person.page.evaluate(
+def test_picks_narrow_a_legal_list(client_page: Page, served: Served) -> None:
+    found: list[Any] = client_page.evaluate(
         """async ([address, cases]) => {
           const { fits, pick } = await import(address);
           return cases.map(([actions, clicks]) => {
@@ -127,14 +116,14 @@ def test_picks_narrow_a_legal_list(people: People) -> None:
             return actions.filter((action) => fits(action, picks));
           });
         }""",
-        [f"{people.url}/web/{revision}/choices.js", [case[:2] for case in CASES.values()]],
+        [f"{served.url}/web/{REVISION}/choices.js", [case[:2] for case in CASES.values()]],
     )
     assert dict(zip(CASES, found, strict=True)) == {name: left for name, (_, _, left) in CASES.items()}
 
 
 @pytest.mark.long
 def test_an_action_in_real_time_is_echoed_at_once(people: People) -> None:
-    page = _against_a_bot(people.known("Ada"), "4 Monkeys")
+    page = people.against_a_bot("Ada", "four_monkeys").page
     spent = []
     for _ in range(8 if LONG else 3):
         expect(page.locator(OPEN).first).to_be_visible()
@@ -152,21 +141,18 @@ def test_an_action_in_real_time_is_echoed_at_once(people: People) -> None:
 
 
 def test_the_first_picture_is_there_within_a_second(people: People) -> None:
-    ada, ben = people.known("Ada"), people.person("Ben")
-    _against_a_bot(ada, "Ape Town")
-    ada.visit("new")
-    match = ada.create("Ape Town", 2, bots=1)
+    ben = people.person("Ben")
+    match = people.new_match(people.token("Ada"), bots=["random"])
     ben.page.goto(f"{ben.url}/#/match/{match}")
     ben.page.wait_for_selector(".picture svg")
     spent = ben.page.evaluate("performance.now()")
     assert spent < FIRST_PICTURE_MS * (1 if LONG else 10), spent
 
 
-def test_work_that_was_asked_for_while_it_ran_runs_once_more_also_if_it_failed(people: People) -> None:
-    person = people.person("Ada")
-    person.visit()
-    revision = re.findall("web/([0-9a-f]+)/main", person.page.content())[0]
-    found = person.page.evaluate(
+def test_work_that_was_asked_for_while_it_ran_runs_once_more_also_if_it_failed(
+    client_page: Page, served: Served
+) -> None:
+    found = client_page.evaluate(
         """async (address) => {
           const { coalesced } = await import(address);
           let runs = 0;
@@ -178,6 +164,6 @@ def test_work_that_was_asked_for_while_it_ran_runs_once_more_also_if_it_failed(p
           await Promise.all([ask(), ask(), ask()]);
           return runs;
         }""",
-        f"{people.url}/web/{revision}/coalesced.js",
+        f"{served.url}/web/{REVISION}/coalesced.js",
     )
     assert found == 2

@@ -4,7 +4,6 @@ import json
 import re
 from typing import Final
 
-import httpx
 from playwright.sync_api import Route, expect
 
 from tests.api.web.person import People, Person
@@ -15,8 +14,8 @@ OPEN: Final = ".sentence[aria-disabled=false]"
 
 
 def _at_a_public_match(people: People) -> Person:
-    ada = people.signed_up("Ada")
-    ada.create("Ape Town", 2, bots=1)
+    ada = people.known("Ada")
+    ada.join(people.post("/v1/matches", {"game": "ape_town", "seats": 2, "bots": ["random"]}, ada.token)["id"])
     expect(ada.page.locator(OPEN).first).to_be_visible()
     return ada
 
@@ -35,7 +34,7 @@ def test_what_a_player_saw_is_gone_after_the_sign_out(people: People) -> None:
     assert not LEGAL.search(_shown(ada))
 
     ada.sign_up()
-    match = ada.create("Ape Town", 2, bots=1)
+    match = people.new_match(ada.token, bots=["random"])
     ada.visit(f"replay/{match}")
     views = page.get_by_label("Seen by").locator("option")
     expect(views).to_have_text([re.compile("Ada")])
@@ -55,7 +54,7 @@ def _shown(person: Person) -> str:
 
 def test_a_command_is_not_sent_again_for_another_player(people: People) -> None:
     ada = _at_a_public_match(people)
-    made = httpx.post(f"{people.url}/v1/players", json={"name": "Ben"}, timeout=30).json()
+    made = people.post("/v1/players", {"name": "Ben"})
     ben = json.dumps({"token": made["token"], "player": made["player"]})
     sent: list[str | None] = []
 

@@ -1,11 +1,10 @@
 """`picture.js` in a browser: what it copies of a picture, what can be clicked, how it is reached by keys, and what moves."""
 
 import json
-from collections.abc import Iterator
 from typing import Any, Final
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Page, Request
 
 from api.resources.web import REVISION
 from tests.serving import Served
@@ -32,24 +31,21 @@ HOSTILE: Final = SVG.format(
 
 
 @pytest.fixture
-def page(browser: Browser, served: Served) -> Iterator[Page]:
-    """The page of the client, with its modules and its policy, but with a picture instead of the client."""
-    context = browser.new_context(viewport={"width": 800, "height": 600})
-    page = context.new_page()
-    page.goto(f"{served.url}/", wait_until="networkidle")  # so that the client itself requests nothing during a test
-    page.evaluate(
+def page(client_page: Page, served: Served) -> Page:
+    """The page with a picture instead of the client."""
+    client_page.evaluate(
         """async (folder) => {
           const [{ render, h }, picture] = await Promise.all([import("preact"), import(`${folder}/picture.js`)]);
           document.body.replaceChildren(document.createElement("div"));
           window.picked = [];
+          window.ran = undefined;
           window.matches = picture.matchesAction;
           window.draw = (props) =>
             render(h(picture.Picture, { onPick: (data) => window.picked.push(data), ...props }), document.body.firstChild);
         }""",
         f"{served.url}/web/{REVISION}",
     )
-    yield page
-    context.close()
+    return client_page
 
 
 def draw(page: Page, svg: str, **props: Any) -> None:
@@ -67,7 +63,11 @@ def draw(page: Page, svg: str, **props: Any) -> None:
 
 def test_only_allowed_elements_and_attributes_are_copied_and_nothing_runs(page: Page) -> None:
     requested: list[str] = []
-    page.on("request", lambda request: requested.append(request.url))
+
+    def note(request: Request) -> None:
+        requested.append(request.url)
+
+    page.on("request", note)
     draw(page, HOSTILE, fits=[{"card": "<img src=x onerror=window.ran=10>"}])
     found = page.evaluate(
         """() => [...document.querySelectorAll(".picture *")].map(
@@ -86,6 +86,7 @@ def test_only_allowed_elements_and_attributes_are_copied_and_nothing_runs(page: 
     page.locator(".picture .fits").dispatch_event("click")
     assert page.evaluate("window.picked") == [{"card": "<img src=x onerror=window.ran=10>"}]
     assert page.evaluate("window.ran") is None
+    page.remove_listener("request", note)
     assert requested == []
 
 
@@ -257,6 +258,7 @@ def test_nothing_moves_for_people_who_want_reduced_motion(page: Page) -> None:
     draw(page, CARDS)
     draw(page, CARDS.replace("translate(60 0)", "translate(90 0)"))
     assert page.evaluate(MOVING) == []
+    page.emulate_media(reduced_motion="no-preference")
 
 
 def test_many_actions_are_matched_quickly(page: Page) -> None:

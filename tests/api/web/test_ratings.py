@@ -6,13 +6,14 @@ from threading import Thread
 from typing import Final
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import expect
 from werkzeug.serving import make_server
 
 from service.match.rating import MILLION, OPPONENTS, PLACED_SIGMA
 from tests.api.checked import Client
 from tests.api.resources.test_ratings import GAME, RIVALS, Rated
 from tests.api.web.person import People
+from tests.api.web.tabs import Tabs
 from tests.api.web.test_replay import violations
 from tests.length import LONG
 
@@ -35,12 +36,12 @@ def played() -> Rated:
 
 
 @pytest.fixture
-def readers(browser: Browser, played: Rated) -> Iterator[People]:
+def readers(tabs: Tabs, played: Rated) -> Iterator[People]:
     """People at a service in memory, which has no streams of players, with the ratings of `played`."""
     server = make_server("127.0.0.1", 0, played.client.app, threaded=True)
     thread = Thread(target=server.serve_forever)
     thread.start()
-    people = People(browser, f"http://127.0.0.1:{server.server_port}")
+    people = People(tabs, f"http://127.0.0.1:{server.server_port}")
     yield people
     people.close()
     server.shutdown()
@@ -131,16 +132,18 @@ def test_a_rated_match_is_made_found_and_shows_what_it_changed(people: People) -
     ben.page.get_by_role("button", name="Take a seat").click()
     for person in (ada, ben):
         expect(person.page.locator("#seats")).to_be_visible()
-        person.page.get_by_role("button", name="Leave the match").click()
-        person.page.get_by_role("button", name="Leave now").click()
+        person.visit("new")  # else the page draws the moves that are made for those who left
+    people.leave(match, ada.token, ben.token)
     for person in (ada, ben):
+        person.visit(f"match/{match}")
         changes = person.page.locator(".rating-change")
         expect(changes).to_have_count(2, timeout=RATED_MS)
         expect(changes.first).to_contain_text("Rating 1000 →")
         expect(changes.locator(".better")).to_have_count(1)
         expect(changes.locator(".worse")).to_have_count(1)
     rating = people.get(f"/v1/players/{ada.page.evaluate(PLAYER)}")["ratings"][0]["rating"]
-    match = ada.create(TITLE, 2)
+    match = people.new_match(ada.token, seats=2)
+    ada.visit(f"match/{match}")
     expect(ada.page.locator(".seat .rating")).to_contain_text(str(rating))
     ben.visit()
     expect(ben.page.locator(f'#open-matches ~ .matches a[href="#/match/{match}"]')).to_contain_text(f"Ada ({rating})")

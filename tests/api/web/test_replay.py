@@ -2,7 +2,8 @@
 
 import re
 import time
-from typing import Any, Final
+from collections.abc import Callable
+from typing import Any, Final, TypeAlias
 from xml.etree import ElementTree as ET
 
 import httpx
@@ -17,6 +18,7 @@ from tests.serving import Served
 
 SVG: Final = "{http://www.w3.org/2000/svg}"
 TIMEOUT_S: Final = 60
+MatchOfBots: TypeAlias = Callable[[str], dict[str, Any]]
 
 
 @pytest.fixture
@@ -25,8 +27,23 @@ def api(served: Served) -> Any:
         yield client
 
 
-def match_of_bots(api: httpx.Client, game: str) -> dict[str, Any]:
-    """A match that bots have played to its end."""
+@pytest.fixture
+def match_of_bots(served: Served, api: httpx.Client) -> MatchOfBots:
+    """Finds a match of a game that bots have played to its end: the same one for all tests."""
+
+    def found(game: str) -> dict[str, Any]:
+        if (served.url, game) not in _played:
+            _played[served.url, game] = _play(api, game)
+        return _played[served.url, game]
+
+    return found
+
+
+_played: Final[dict[tuple[str, str], dict[str, Any]]] = {}
+"""The matches that bots have played, by service and game."""
+
+
+def _play(api: httpx.Client, game: str) -> dict[str, Any]:
     token = api.post("/players", json={"name": "Host"}).json()["token"]
     bots = ["greedy"] * min(seats for seats in GAMES[game].info.seats if seats > 1)
     body: dict[str, Any] = {"game": game, "seats": len(bots), "bots": bots}
@@ -57,14 +74,14 @@ def description(picture: str) -> str:
 @pytest.mark.long
 @pytest.mark.parametrize("game", GAMES if LONG else ["monsters_on_the_moon"])
 def test_every_version_is_shown_as_the_service_shows_it_to_a_viewer(
-    people: People, api: httpx.Client, game: str
+    people: People, api: httpx.Client, match_of_bots: MatchOfBots, game: str
 ) -> None:
-    match = match_of_bots(api, game)
-    person = people.person("Ada", reduced_motion="reduce")
+    match = match_of_bots(game)
+    person = people.person("Ada")
     page = person.page
     person.visit(f"replay/{match['id']}?version=1&seat=1")
     expect(page.locator(".audit li.passed")).to_have_count(5)
-    for moment in timeline(api, match["id"], 1)[: None if LONG else 12]:
+    for moment in timeline(api, match["id"], 1)[: None if LONG else 8]:
         expect(page.locator(".replay-text")).to_have_text(moment["text"])
         params = {"version": moment["version"], "viewer": 1, "language": "en"}
         picture = api.get(f"/matches/{match['id']}/board.svg", params=params).text
@@ -100,9 +117,11 @@ def test_a_running_match_is_replayed_as_this_person_may_see_it(people: People, a
     expect(page.locator(".audit li.not_yet")).to_have_count(4)
 
 
-def test_a_person_who_drags_the_scrubber_requests_few_pictures(people: People, api: httpx.Client) -> None:
-    match = match_of_bots(api, "monsters_on_the_moon")
-    person = people.person("Ada", reduced_motion="reduce")
+def test_a_person_who_drags_the_scrubber_requests_few_pictures(
+    people: People, api: httpx.Client, match_of_bots: MatchOfBots
+) -> None:
+    match = match_of_bots("monsters_on_the_moon")
+    person = people.person("Ada")
     person.visit(f"replay/{match['id']}?version=1")
     page = person.page
     page.wait_for_selector(".picture svg")
@@ -143,8 +162,8 @@ def test_a_match_that_is_not_there_or_damaged_is_reported(people: People) -> Non
 
 @pytest.mark.long
 @pytest.mark.parametrize("scheme", ["light", "dark"] if LONG else ["dark"])
-def test_axe_finds_nothing_in_a_replay(people: People, api: httpx.Client, scheme: str) -> None:
-    match = match_of_bots(api, "monsters_on_the_moon")
+def test_axe_finds_nothing_in_a_replay(people: People, match_of_bots: MatchOfBots, scheme: str) -> None:
+    match = match_of_bots("monsters_on_the_moon")
     person = people.person("Ada", color_scheme=scheme, viewport={"width": 360, "height": 800})
     person.visit(f"replay/{match['id']}?version=20")
     page = person.page

@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Final
 
 import httpx
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 from redis import Redis
 
 from tests.api.web.person import People
+from tests.api.web.tabs import Tabs
 from tests.e2e.client import Player
 from tests.ports import free_port
 from tests.serving import ROOT, UNHURRIED
@@ -46,7 +47,7 @@ def _api(environ: Mapping[str, str]) -> Iterator[str]:
 
 
 def test_a_stale_tab_goes_on_after_a_restart_of_the_service(
-    browser: Browser, valkey_log_url: str, valkey_queue_url: str, tmp_path: Path
+    tabs: Tabs, valkey_log_url: str, valkey_queue_url: str, tmp_path: Path
 ) -> None:
     environ = {
         **UNHURRIED,
@@ -60,9 +61,10 @@ def test_a_stale_tab_goes_on_after_a_restart_of_the_service(
         with Redis.from_url(url) as client:
             client.flushall()
     with _api(environ) as url:
-        people = People(browser, url)
+        people = People(tabs, url)
         ada = people.known("Ada")
-        match = ada.create("Ape Town", 2)
+        match = people.new_match(ada.token, seats=2)
+        ada.visit(f"match/{match}")
         ben = Player(url, "Ben")
         ben.send("POST", f"/v1/matches/{match}/seats", {})
         while (action := ben.choose(match)) is not None:  # until it is Ada's turn
