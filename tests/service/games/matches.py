@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from service.games.kit.patterns import sample_action
+from service.games.kit.patterns import AnyOf, sample_action
 from service.games.protocol import CLOCK, AnyGame, Decision, IllegalAction, Move, Ring, fold
 from service.games.visibility import Action, Effect, Seat
 from service.match.randomness import Draw, Draws
@@ -223,6 +223,8 @@ def refusals(table: Table) -> Iterator[Refusal]:
 
 def ways(action: Action) -> tuple[Action, ...]:
     """Actions that a legal entry represents: itself, or a few random choices of its pattern."""
+    if not any(isinstance(getattr(action, name), AnyOf) for name in action.__struct_fields__):
+        return (action,)
     first = draws("way 0")
     found = [sample_action(action, "part", first)]
     if first.drawn:
