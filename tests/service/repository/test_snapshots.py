@@ -142,6 +142,7 @@ def most_read(arena: Arena, match: Stored, reader: Callable[[], History]) -> int
     return max(arena.log.read_counts)
 
 
+@pytest.mark.unmeasured
 def test_any_version_costs_one_round_trip_and_a_few_events_with_and_without_a_cache() -> None:
     arena = Arena()
     match = long_match(arena)
@@ -152,6 +153,7 @@ def test_any_version_costs_one_round_trip_and_a_few_events_with_and_without_a_ca
     assert arena.log.read_counts == [1], "a match that is over has a snapshot at its end"
 
 
+@pytest.mark.unmeasured
 def test_lost_snapshots_are_written_again_by_the_next_reader() -> None:
     arena = Arena()
     match = long_match(arena)
@@ -256,6 +258,7 @@ def test_the_forged_snapshots_of_these_tests_would_be_accepted_with_the_right_se
     assert fresh(arena).at(match.id, SNAPSHOT_INTERVAL).paused == 999
 
 
+@pytest.mark.unmeasured
 def test_a_snapshot_of_another_history_is_never_served() -> None:
     """A snapshot of a history that the store has lost, and one that is newer than all events."""
     arena, other = Arena(), Arena()

@@ -70,6 +70,7 @@ def test_greedy_bots_stop_with_ten_combos_before_the_timer_rings() -> None:
         assert not rings
 
 
+@pytest.mark.unmeasured
 def test_the_same_seed_gives_the_same_match() -> None:
     once, again = (list(match(GAME, ["greedy", "random", "greedy"], {"family": True}, "same")) for _ in range(2))
     assert once == again
