@@ -173,7 +173,7 @@ def law_effects_depend_only_on_recorded_draws(table: Table) -> None:
 
 def law_bots_choose_listed_actions(table: Table) -> None:
     """The choice depends only on the task and the draws. A bot may return None only where a timer limits the time."""
-    for position in positions(table, 16):
+    for position in positions(table, 16 if LONG else 8):
         for seat, decision in deciding(table, position.state).items():
             legal = tuple(table.game.legal_actions(position.state, seat))
             if not legal:

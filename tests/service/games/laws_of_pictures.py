@@ -179,7 +179,7 @@ def _items(value: object) -> Iterator[str]:
 
 
 def law_a_picture_is_small(table: Table) -> None:
-    for position in positions(table, 8 if LONG else 3):
+    for position in positions(table, 8 if LONG else 2):
         for viewer in _viewers(table):
             assert len(_drawn(table, position, viewer, "en").encode()) <= LARGEST
 

@@ -79,7 +79,7 @@ def _assert_sampled_states_leak_nothing(table: Table) -> None:
 
 def _positions_for(table: Table, number: int) -> tuple[Position, ...]:
     """The positions that are tested for the n-th viewer. The short form divides them among the viewers."""
-    found = (*positions(table, 12 * LENGTH if LONG else 6), *hiding(table, 14 * LENGTH if LONG else 6))
+    found = (*positions(table, 12 * LENGTH if LONG else 5), *hiding(table, 14 * LENGTH if LONG else 5))
     share = 1 if LONG else table.seats
     return found[number % share :: share]
 

@@ -18,6 +18,7 @@ from service.games.kit.patterns import AnyOf
 from service.games.protocol import BadOptions, Ring, fold
 from service.games.visibility import Action
 from service.match.rulings import parse_action
+from tests.length import LONG
 from tests.service.games.matches import (
     Table,
     absent_match,
@@ -63,9 +64,9 @@ def law_values_survive_their_codec(table: Table) -> None:
     """As strict JSON, without fractions and large integers, which the canonical form excludes."""
     game, match = table.game, random_match(table)
     info = game.info
-    viewers, found = (None, *range(table.seats)), positions(table, 20)
+    viewers, found = (None, *range(table.seats)), positions(table, 20 if LONG else 10)
     values: tuple[tuple[Any, Any], ...] = (
-        (game.state, match.states),
+        (game.state, match.states if LONG else spread(match.states, 60)),
         (reduce(or_, info.effects), match.effects),
         (info.observation, [game.observation(each.state, viewer) for each in found for viewer in viewers]),
         (info.options, [game.options(table.seats, table.options)]),
@@ -85,7 +86,7 @@ def law_listed_actions_can_be_sent(table: Table) -> None:
     """The parser accepts each entry of a legal list, and the smallest and largest choice of each pattern."""
     game = table.game
     assert Ring not in game.info.actions, "ringing the timer is not an action of a seat"
-    for position in positions(table, 20):
+    for position in positions(table, 20 if LONG else 8):
         for seat in range(table.seats):
             for entry in game.legal_actions(position.state, seat):
                 for action in (entry, *_extremes(entry)):

@@ -7,6 +7,7 @@ import pytest
 
 from service.games.protocol import AnyGame
 from service.games.registry import GAMES
+from tests.length import LONG
 from tests.service.games import laws, laws_of_pictures, laws_of_sight, laws_of_values
 from tests.service.games.matches import Table
 from tests.service.games.tables import HOSTED, TABLES
@@ -24,8 +25,8 @@ def test_the_game_obeys(table: Table, law: Callable[[Table], None]) -> None:
 
 @pytest.mark.long
 def test_no_match_depends_on_hash_seeds() -> None:
-    """The same two processes test the law for all tables."""
-    laws_of_values.assert_independent_of_hash_seeds(TABLES)
+    """The same two processes test the law for all tables; in the short form, for every other table."""
+    laws_of_values.assert_independent_of_hash_seeds(TABLES if LONG else TABLES[::2])
 
 
 @pytest.mark.parametrize("law_module", [laws, laws_of_values, laws_of_sight, laws_of_pictures])
