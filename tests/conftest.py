@@ -58,7 +58,10 @@ settings.load_profile("moonstone")
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with the longest tests: others use the processors while they wait, and none of them is the last one to end."""
     order = {folder: number for number, folder in enumerate(LONGEST)}
-    items.sort(key=lambda item: min(order.get(parent, len(order)) for parent in item.path.parents))
+    ranks = {
+        path: min(order.get(parent, len(order)) for parent in path.parents) for path in {item.path for item in items}
+    }
+    items.sort(key=lambda item: ranks[item.path])
 
 
 def pytest_collection_finish() -> None:
