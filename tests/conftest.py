@@ -22,20 +22,26 @@ from tests.serving import UNHURRIED, Served, shared
 SLOTS = 16384
 """The number of hash slots of every cluster."""
 MEASURED = {
-    Path(__file__).parent / folder
-    for folder in (
+    Path(__file__).parent / path
+    for path in (
         "events",
-        "service/audit",
-        "service/automation",
+        "service/audit/test_audit.py",
+        *(
+            f"service/automation/test_{name}.py"
+            for name in ("bot_calls", "bot_faults", "bot_turns", "deadlines", "erasure", "real_time")
+        ),
         "service/games",
         "service/match",
         "service/repository",
-        "service/subscriptions",
+        *(f"service/subscriptions/test_{name}.py" for name in ("player_news", "spectator_stream", "streams")),
         "service/usecases",
         "service/views",
     )
 }
-"""The folders whose tests are traced: they must cover the rules, the log, and the reading and writing of matches."""
+"""The folders and files whose tests are traced: they must cover the rules, the log, and the reading and writing of matches.
+
+Other tests repeat the same lines, and the tracer makes them up to three times as slow.
+"""
 
 LONGEST: Final = tuple(Path(__file__).parent / folder for folder in ("e2e", "openapi", "chaos", "workers"))
 """The folders with the longest tests, which mostly wait: for processes, disks and deadlines."""
@@ -51,14 +57,17 @@ settings.load_profile("moonstone")
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with the longest tests: others use the processors while they wait, and none of them is the last one to end."""
     order = {folder: number for number, folder in enumerate(LONGEST)}
-    items.sort(key=lambda item: min(order.get(parent, len(order)) for parent in item.path.parents))
+    ranks = {
+        path: min(order.get(parent, len(order)) for parent in path.parents) for path in {item.path for item in items}
+    }
+    items.sort(key=lambda item: ranks[item.path])
 
 
 def is_measured(item: pytest.Item) -> bool:
     """Whether a test counts for coverage. Those with a long form and those with random examples do not: they repeat what other
     tests do many times, and no line may depend on chance.
     """
-    is_inside = not MEASURED.isdisjoint(item.path.parents)
+    is_inside = not MEASURED.isdisjoint((item.path, *item.path.parents))
     is_random = getattr(getattr(item, "obj", None), "is_hypothesis_test", False)
     return is_inside and not is_random and not any(map(item.get_closest_marker, ("long", "unmeasured")))
 

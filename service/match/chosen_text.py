@@ -10,8 +10,7 @@ from typing import Final
 import precis_i18n
 
 from events.chain import NEWEST_FORMAT
-from service.match.characters import CONTROL
-from service.match.names import BLANK
+from service.match.characters import BLANK, CONTROL
 
 LONGEST: Final = 64
 """Maximum number of code points."""

@@ -12,6 +12,8 @@ from typing import Final
 
 import precis_i18n
 
+from service.match.characters import BLANK
+
 LONGEST: Final = 40
 """Maximum number of code points in a name."""
 GENERAL_MARKS: Final = 2
@@ -21,9 +23,6 @@ A letter that NFC composes, such as "ế", is a base without marks.
 """
 MARKS: Final = 4
 """Maximum number of nonspacing marks of all kinds on one base (UTS #39, 5.4). Burmese needs four, as in "လျှို့"."""
-
-BLANK: Final = frozenset("\u2800\ufffc\U0001d159\U00013441\U00013442\U00016fe4")
-"""Symbols and letters that the profile accepts although they are invisible."""
 
 _IN_CONTEXT: Final = re.compile(
     # Persian and Urdu: a non-joiner also after letters that do not join, where the profile refuses it.

@@ -103,4 +103,7 @@ class Draws:
 def _below(words: Iterator[int], bound: int) -> int:
     """A number below `bound`: the next word modulo `bound`. Words that would favour small results are skipped."""
     fair = _LIMIT - _LIMIT % bound
-    return next(word for word in words if word < fair) % bound
+    word = next(words)
+    while word >= fair:
+        word = next(words)
+    return word % bound

@@ -13,7 +13,7 @@ from events.memory_log import MemoryLog
 from events.record import Head
 from events.redis_log import RedisLog, connect
 from tests.events.log_contract import KINDS, build, chained
-from tests.length import LENGTH
+from tests.length import LENGTH, LONG
 
 MATCHES = st.sampled_from([f"m{n}" for n in range(4)])
 TIMES = st.integers(0, 50)
@@ -122,5 +122,5 @@ def test_redis_answers_as_memory_does(valkey_log_url: str) -> None:
     with connect(valkey_log_url) as client:
         Logs.client = client
         run_state_machine_as_test(
-            Logs, settings=settings(max_examples=20 * LENGTH, stateful_step_count=25, phases=PHASES)
+            Logs, settings=settings(max_examples=20 * LENGTH if LONG else 8, stateful_step_count=25, phases=PHASES)
         )

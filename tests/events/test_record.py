@@ -2,7 +2,7 @@ import json
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from events.record import Event, canonical, decode, digest, encode
@@ -45,6 +45,7 @@ json_values = st.recursive(
 )
 
 
+@settings(max_examples=40)
 @given(json_values)
 def test_the_form_is_the_one_that_python_writes_with_sorted_keys(value: object) -> None:
     assert canonical(value) == json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()

@@ -2,6 +2,7 @@ from collections.abc import Callable, Iterator, Sequence
 from hashlib import sha1
 
 import pytest
+from redis.cluster import RedisCluster
 from redis.connection import AbstractConnection
 
 from events.feed import Feed
@@ -11,6 +12,13 @@ from events.redis_log import RedisLog, check_durability, connect, connect_cluste
 from events.redis_pool import ReadBatcher
 from tests.events.log_contract import KINDS, SEED, LogContract, create
 from tests.ports import free_port
+
+
+@pytest.fixture(scope="module")
+def cluster_client(clusters: Callable[[int], str]) -> Iterator[RedisCluster]:
+    """A client of a cluster of three servers. To connect takes longer than most tests."""
+    with connect_cluster(clusters(3)) as client:
+        yield client
 
 
 class TestRedisLog(LogContract):
@@ -31,6 +39,7 @@ class TestRedisLogWithAReadBatcher(LogContract):
             batcher.stop()
 
 
+@pytest.mark.unmeasured
 class TestRedisLogOnAServerInClusterMode(LogContract):
     """It rejects a command with keys of several slots, as every cluster does."""
 
@@ -43,10 +52,9 @@ class TestRedisLogOnAServerInClusterMode(LogContract):
 
 class TestRedisLogOnACluster(LogContract):
     @pytest.fixture
-    def log(self, clusters: Callable[[int], str]) -> Iterator[Log]:
-        with connect_cluster(clusters(3)) as client:
-            client.flushall()
-            yield RedisLog(client)
+    def log(self, cluster_client: RedisCluster) -> Log:
+        cluster_client.flushall()
+        return RedisLog(cluster_client)
 
 
 def test_every_server_of_a_cluster_gets_the_functions_and_publishes_its_appends(clusters: Callable[[int], str]) -> None:

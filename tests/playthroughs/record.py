@@ -73,9 +73,8 @@ def _with_wishes(bot: Bot[Any, Any], wishes: Sequence[Any]) -> Bot[Any, Any]:
     return choose
 
 
-def record(game: str, case: Case) -> str:
-    """The text of a playthrough. It only changes if the rules change."""
-    ports, match = played(game, case)
+def record(game: str, case: Case, ports: Ports, match: Match) -> str:
+    """The text of a playthrough, whose match is in these ports. It only changes if the rules change."""
     stored = ports.log.read(match.id).events
     lines = [{"game": game, "ruleset": match.created.ruleset, **msgspec.to_builtins(case)}]
     folded = begin(match.id, stored[0], GAMES)

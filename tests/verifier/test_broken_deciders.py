@@ -5,10 +5,10 @@ its end, and the verifier must find the fault in its file.
 """
 
 import ast
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from types import CodeType, ModuleType
+from types import ModuleType
 from typing import Final
 
 import msgspec
@@ -17,7 +17,7 @@ import pytest
 from service.audit.match_file import first_line
 from service.automation import bot_turns
 from service.errors import NotDue, Refused
-from service.match import decide, rulings, seating
+from service.match import decide
 from service.match.commands import (
     Act,
     ActAsBot,
@@ -40,11 +40,10 @@ from service.usecases import match_lifecycle, submit
 from service.usecases.submit import CommandKey
 from tests.service.arena import COUNTDOWN, Arena
 from tests.service.audit.match_files import File, Lines
+from tests.verifier.deciders import MODULES, broken
 from tests.verifier.hosted_provocations import OF_HOSTED
 from tests.verifier.rated_provocations import OF_RATED
 from tests.verifier.verdicts import verdicts
-
-MODULES: Final = (rulings, seating, decide)
 
 EXEMPT: Final[Mapping[str, str]] = {
     "decide: no_match": "no match, no file",
@@ -97,40 +96,6 @@ def _reason(call: ast.Call) -> str:
 
 
 RULES: Final = [(module, name, line) for module in MODULES for name, line in raises(module) if name not in EXEMPT]
-
-
-class _Without(ast.NodeTransformer):
-    def __init__(self, line: int) -> None:
-        self._line = line
-
-    def visit_Raise(self, node: ast.Raise) -> ast.stmt:
-        return ast.copy_location(ast.Pass(), node) if node.lineno == self._line else node
-
-
-@cache
-def compiled(module: ModuleType, line: int) -> CodeType:
-    """A module without the `raise` at a line."""
-    tree = _Without(line).visit(ast.parse(Path(str(module.__file__)).read_text("utf-8")))
-    return compile(tree, str(module.__file__), "exec")
-
-
-def rebuilt(module: ModuleType, line: int = 0) -> ModuleType:
-    copy = ModuleType(module.__name__)
-    exec(compiled(module, line), copy.__dict__)
-    return copy
-
-
-def broken(module: ModuleType, line: int) -> Callable[..., object]:
-    """`decide` without one rule."""
-    copies = {each: rebuilt(each, line if each is module else 0) for each in MODULES}
-    by_name = {each.__name__: copy for each, copy in copies.items()}
-    for copy in copies.values():
-        for name, value in list(vars(copy).items()):
-            source = by_name.get(getattr(value, "__module__", ""))
-            if source is not None:
-                setattr(copy, name, getattr(source, name))
-    found: Callable[..., object] = copies[decide].decide
-    return found
 
 
 # --- commands that a correct Decider refuses --------------------------------------------------------------------------
@@ -316,29 +281,45 @@ def file_of(arena: Arena, table: str) -> Lines:
     return file.sealed()
 
 
-def accepted(monkeypatch: pytest.MonkeyPatch, module: ModuleType, line: int) -> Iterator[tuple[str, int, Lines]]:
-    """Each provocation that a Decider without one rule accepts: its name, the version after it, and the file."""
-    without_rule = broken(module, line)
+def accepts(decider: Callable[..., object], provoke: Callable[[Arena], str], arena: Arena) -> str | None:
+    """The match of a provocation that a Decider accepts."""
+    with pytest.MonkeyPatch.context() as patch:
+        for importer in (submit, bot_turns, match_lifecycle):
+            patch.setattr(importer, "decide", decider)
+        try:
+            return provoke(arena)
+        except Exception:  # noqa: BLE001  (another rule refuses it, or it cannot be folded)
+            return None
+
+
+@cache
+def refusals() -> Mapping[tuple[str, int], Sequence[Callable[[Arena], str]]]:
+    """By each `raise` that the whole Decider reaches, the provocations that reach it: without it, all others go as before."""
+    found: dict[tuple[str, int], list[Callable[[Arena], str]]] = {}
     for provoke in PROVOCATIONS:
+        refusing: set[tuple[str, int]] = set()
+        assert accepts(broken(decide, 0, refusing), provoke, Arena()) is None
+        for rule in refusing:
+            found.setdefault(rule, []).append(provoke)
+    return found
+
+
+def accepted(module: ModuleType, line: int) -> Iterator[tuple[str, int, Lines]]:
+    """Each provocation that a Decider without one rule accepts: its name, the version after it, and the file."""
+    without_rule = broken(module, line, set())
+    for provoke in refusals().get((module.__name__, line), ()):
         arena = Arena()
-        with monkeypatch.context() as patch:
-            for importer in (submit, bot_turns, match_lifecycle):
-                patch.setattr(importer, "decide", without_rule)
-            try:
-                table = provoke(arena)
-            except Exception:  # noqa: BLE001  (another rule refuses it, or it cannot be folded)
-                continue
+        table = accepts(without_rule, provoke, arena)
+        if table is not None:
             yield provoke.__name__, arena.version(table), file_of(arena, table)
 
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__)
-def test_a_decider_without_one_rule_is_found_by_the_other_verifier(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, module: ModuleType
-) -> None:
+def test_a_decider_without_one_rule_is_found_by_the_other_verifier(tmp_path: Path, module: ModuleType) -> None:
     rules = [(rule, line) for of, rule, line in RULES if of is module]
     files: dict[tuple[str, int, str], tuple[int, Lines]] = {}
     for rule, line in rules:
-        played = accepted(monkeypatch, module, line)
+        played = accepted(module, line)
         files |= {(rule, line, name): (version, lines) for name, version, lines in played}
     assert set(rules) - {(rule, line) for rule, line, _ in files} == set(), "nothing provokes these rules"
     found = verdicts({name: lines for name, (_, lines) in files.items()}, tmp_path)

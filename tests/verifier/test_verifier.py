@@ -17,7 +17,7 @@ from service.games.monkeys_on_the_moon.game import GAME as MONKEYS
 from service.games.protocol import AnyGame
 from service.games.registry import GAMES
 from service.ops.simulate import play
-from tests.length import LENGTH
+from tests.length import LENGTH, LONG
 from tests.playthroughs.record import cases
 from tests.service.arena import ENDLESS, Arena
 from tests.service.audit import forged_events, forged_files, forged_hosted, match_files
@@ -56,8 +56,15 @@ def played(game: str, bots: tuple[str, ...], options: dict[str, Any], seed: byte
 @pytest.mark.long
 @pytest.mark.parametrize("game", GAMES)
 def test_it_passes_every_number_of_seats_and_every_option_with_several_seeds(game: str, tmp_path: Path) -> None:
+    """In the short form, one seed, and the bots of a game whose matches take the least time."""
+    quick = "greedy" if GAMES[game].info.simultaneous else "random"
     files = {
-        (case.name, number): played(game, case.bots, case.options, hashlib.sha256(b"%d" % number).digest())
+        (case.name, number): played(
+            game,
+            case.bots if LONG else (quick,) * len(case.bots),
+            case.options,
+            hashlib.sha256(b"%d" % number).digest(),
+        )
         for case in cases(game)
         for number in range(LENGTH)
     }
@@ -223,7 +230,10 @@ def changed(draw: st.DrawFn) -> Changed:
     return Changed(file.sealed(), f"{name} is {parent[name]!r}")
 
 
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@pytest.mark.long
+@settings(
+    max_examples=8 * LENGTH if LONG else 2, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(st.lists(changed(), min_size=15, max_size=15))
 def test_it_never_reports_a_fault_earlier_than_ours(tmp_path: Path, files: list[Changed]) -> None:
     found = verdicts({number: file.lines for number, file in enumerate(files)}, tmp_path)

@@ -6,8 +6,10 @@ import json
 import lzma
 import zipfile
 from collections.abc import Callable
+from functools import cache
 from io import BytesIO
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -25,10 +27,19 @@ def games(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(local_commands, "GAMES", {"toy": TOY})
 
 
+@cache
+def played() -> bytes:
+    """The file of a match, which is played once."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "match.ndjson"
+        assert run("play", "toy", "--bots", "high,random", "--seed", "5a" * 32, "--export", path).exit_code == 0
+        return path.read_bytes()
+
+
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
     path = tmp_path / "match.ndjson"
-    assert run("play", "toy", "--bots", "high,random", "--seed", "5a" * 32, "--export", path).exit_code == 0
+    path.write_bytes(played())
     return path
 
 

@@ -1,7 +1,7 @@
 """What is played without people: bots, seats of players who left, and the scoring."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 import pytest
@@ -10,6 +10,7 @@ from events.due import Due
 from service.automation.bot_limits import MAX_SKIPPED, SKIP_MS, CircuitBreaker
 from service.automation.bot_turns import BUDGET_MS, MOVES, advance
 from service.match.model import GRACE_MS
+from tests.length import LONG
 from tests.service.arena import START, Arena, due_kinds, with_bot
 from tests.service.games.toy.state import Commit, Keep
 
@@ -145,18 +146,18 @@ def test_a_bot_gets_the_same_observation_as_a_person_in_its_seat() -> None:
     assert tasks[0].legal_actions == tuple(match.game.legal_actions(match.state, 0))
 
 
-@pytest.mark.parametrize(
-    "choose",
-    [
-        fail,
-        lambda *_: None,
-        lambda *_: "pass",
-        lambda *_: object(),
-        lambda task, _: msgspec.structs.replace(task.legal_actions[0], card="no such card"),
-        lambda task, _: msgspec.structs.replace(task.legal_actions[0], card=7),
-        lambda *_: Commit("1-1"),
-    ],
+FAILING: Final[tuple[Callable[..., Any], ...]] = (
+    fail,
+    lambda *_: None,
+    lambda *_: "pass",
+    lambda *_: object(),
+    lambda task, _: msgspec.structs.replace(task.legal_actions[0], card="no such card"),
+    lambda task, _: msgspec.structs.replace(task.legal_actions[0], card=7),
+    lambda *_: Commit("1-1"),
 )
+
+
+@pytest.mark.parametrize("choose", FAILING)
 def test_a_bot_that_fails_gets_its_default_action(choose: Callable[..., Any]) -> None:
     arena = with_bot(choose)
     table = arena.monkeys(bots=("custom", "custom"))
@@ -166,7 +167,13 @@ def test_a_bot_that_fails_gets_its_default_action(choose: Callable[..., Any]) ->
     assert (event.type, event.by) == ("default_action", "worker")
     assert arena.data(table)["action"] == msgspec.to_builtins(default)
     assert arena.data(table)["reason"] == "bot-failed"
-    assert arena.play_out(table).status == "finished"
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("choose", FAILING if LONG else FAILING[:1])
+def test_a_match_of_bots_that_fail_ends(choose: Callable[..., Any]) -> None:
+    arena = with_bot(choose)
+    assert arena.play_out(arena.monkeys(bots=("custom", "custom"))).status == "finished"
 
 
 def test_a_bot_that_returns_a_pattern_fails() -> None:

@@ -18,6 +18,7 @@ from service.match.model import LATE_MS
 from service.match.redaction import viewer_of
 from service.repository.ports import OwnList
 from service.usecases.match_lists import own_page
+from tests.length import LONG
 from tests.service.arena import START, Arena, person, refused, with_bot
 
 MONKEYS = "monkeys_on_the_moon"
@@ -138,10 +139,13 @@ SEAT_CLOCKS: Final = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("game", "clock"),
-    [(name, clock) for name, game in GAMES.items() for clock in ([{}] if game.info.keeps_time else SEAT_CLOCKS)],
-)
+ABSENT: Final = [
+    (name, clock) for name, game in GAMES.items() for clock in ([{}] if game.info.keeps_time else SEAT_CLOCKS)
+]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("game", "clock"), ABSENT if LONG else ABSENT[::2])
 def test_a_match_of_absent_players_ends_in_every_game(game: str, clock: dict[str, Any]) -> None:
     arena = Arena(*GAMES.values())
     created = arena.create(game, 2, clock=clock)

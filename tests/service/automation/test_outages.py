@@ -1,5 +1,6 @@
 """Outages: the lost time is given back to a match before its next event or deadline."""
 
+from itertools import product
 from typing import Any, Final
 
 import pytest
@@ -10,6 +11,7 @@ from service.automation.bot_turns import advance
 from service.automation.deadlines import enforce
 from service.match.model import GRACE_MS
 from service.match.redaction import see_decisions
+from tests.length import LONG
 from tests.service.arena import START, Arena, refused
 from tests.service.games.toy.game import TOY
 
@@ -24,6 +26,9 @@ POLICIES: Final[tuple[dict[str, Any], ...]] = (
     {"bank_seconds": 60, "increment_seconds": 60},
 )
 BEFORE: Final = (TURN - 600, TURN - 5_000, 1_000)
+CASES: Final = list(product(LENGTHS, POLICIES, BEFORE))
+SHORT: Final = CASES[::5]
+"""Each length, each policy and each time of these occurs."""
 ENDS: Final = {"default_action", "resigned", "seat_handed_over"}
 
 
@@ -38,10 +43,9 @@ def passes_verification(arena: Arena, table: str) -> bool:
     return bool(verify(list(export(arena.ports, arena.play_out(table))), arena.ports.games))
 
 
-@pytest.mark.parametrize("ms", LENGTHS)
-@pytest.mark.parametrize("clock", POLICIES, ids=str)
-@pytest.mark.parametrize("before", BEFORE)
-def test_an_outage_costs_a_seat_no_time(clock: dict[str, Any], ms: int, before: int) -> None:
+@pytest.mark.long
+@pytest.mark.parametrize(("ms", "clock", "before"), CASES if LONG else SHORT, ids=str)
+def test_an_outage_costs_a_seat_no_time(ms: int, clock: dict[str, Any], before: int) -> None:
     """`before`: milliseconds from the start of the turn to the start of the outage."""
     for acts in (True, False):
         arena, table, player = with_clock(clock)

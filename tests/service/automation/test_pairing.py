@@ -27,7 +27,7 @@ from tests.length import LONG
 from tests.service.arena import Arena, refused
 from tests.service.automation.seeks import GAME, id_of, seeks
 
-RACES = 200 if LONG else 8
+RACES = 200 if LONG else 4
 
 
 def test_players_with_equal_seeks_are_put_together_in_order_of_arrival() -> None:

@@ -43,7 +43,8 @@ def law_seats_with_decisions_have_legal_actions(table: Table) -> None:
     The match ends, and nothing is legal afterwards.
     """
     game = table.game
-    for state in random_match(table).states:
+    states = random_match(table).states
+    for state in states if LONG else spread(states, 100):
         seats = [decision.seat for decision in game.decisions(state)]
         assert len(set(seats)) == len(seats), "a seat with two decisions"
         assert set(seats) <= {CLOCK, *range(table.seats)}
@@ -72,7 +73,7 @@ def law_lists_are_lazy_ordered_and_distinct(table: Table) -> None:
 
 def law_listed_actions_are_accepted_and_others_refused(table: Table) -> None:
     """Within the decision's time window. Deciding never changes the state."""
-    for position in positions(table, 16 if LONG else 8):
+    for position in positions(table, 16 if LONG else 5):
         before = encode(position.state)
         decisions = deciding(table, position.state)
         for seat in range(table.seats):
@@ -172,7 +173,7 @@ def law_effects_depend_only_on_recorded_draws(table: Table) -> None:
 
 def law_bots_choose_listed_actions(table: Table) -> None:
     """The choice depends only on the task and the draws. A bot may return None only where a timer limits the time."""
-    for position in positions(table, 16):
+    for position in positions(table, 16 if LONG else 8):
         for seat, decision in deciding(table, position.state).items():
             legal = tuple(table.game.legal_actions(position.state, seat))
             if not legal:

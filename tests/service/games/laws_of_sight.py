@@ -46,7 +46,7 @@ encode = msgspec.json.encode
 
 def law_sampled_states_look_the_same(table: Table) -> None:
     """A state that `sample_state` made from an observation has the same observation."""
-    for position in positions(table, 20):
+    for position in positions(table, 20 if LONG else 10):
         for viewer in _viewers(table):
             observed = table.game.observation(position.state, viewer)
             for twin in _twins(table, position, viewer):
@@ -79,7 +79,7 @@ def _assert_sampled_states_leak_nothing(table: Table) -> None:
 
 def _positions_for(table: Table, number: int) -> tuple[Position, ...]:
     """The positions that are tested for the n-th viewer. The short form divides them among the viewers."""
-    found = (*positions(table, 12 * LENGTH if LONG else 8), *hiding(table, 14 * LENGTH if LONG else 8))
+    found = (*positions(table, 12 * LENGTH if LONG else 5), *hiding(table, 14 * LENGTH if LONG else 5))
     share = 1 if LONG else table.seats
     return found[number % share :: share]
 
@@ -118,7 +118,7 @@ def _assert_unseen_draws_leak_nothing(table: Table) -> None:
     match = random_match(table)
     start, others = (match.opening, match.start), _other_starts(table)
     forks = tuple(_forks(table))
-    for viewer in _viewers(table):
+    for viewer in _viewers(table) if LONG else dict.fromkeys((None, 0, table.seats - 1)):
         alike = [after for effects, after in others if _stay_alike(table, start, (effects, after), viewer)]
         assert alike or not _hides(table), "the setup hides nothing"
         for twin in spread(alike, 2 * LENGTH) if LONG else alike[:1]:
@@ -131,16 +131,16 @@ def _other_starts(table: Table) -> Sequence[Step]:
     """Setups in which one item of one draw is different."""
     game, match = table.game, random_match(table)
     options = game.options(table.seats, table.options)
-    setups = [game.setup(table.seats, options, START, rng) for rng in _other_draws(table, {}, opening(table)[1].drawn)]
-    differing = [effects for effects in setups if encode(effects) != encode(match.opening)]
-    return [_step(table, None, effects) for effects in (differing if LONG else spread(differing, 12))]
+    others = tuple(_other_draws(table, {}, opening(table)[1].drawn))
+    setups = [game.setup(table.seats, options, START, rng) for rng in (others if LONG else spread(others, 16))]
+    return [_step(table, None, effects) for effects in setups if encode(effects) != encode(match.opening)]
 
 
 def _forks(table: Table) -> Iterator[tuple[Step, Step]]:
     """Some moves of the random match, with the original and with other draws."""
     plies = [ply for ply in random_match(table).plies if ply.drawn]
     for ply in spread(plies, 6 * LENGTH if LONG else 4):
-        for rng in spread(tuple(_other_draws(table, ply.counts, ply.drawn)), 6 * LENGTH if LONG else 4):
+        for rng in spread(tuple(_other_draws(table, ply.counts, ply.drawn)), 6 * LENGTH if LONG else 3):
             effects = table.game.decide(ply.before, ply.move, rng)
             yield (ply.effects, ply.after), _step(table, ply.before, effects)
 
@@ -304,7 +304,7 @@ def _shown(decision: Decision[Any], viewer: Viewer) -> tuple[object, ...]:
 
 def _ways(table: Table, position: Position, seat: Seat) -> tuple[Action, ...]:
     legal = tuple(table.game.legal_actions(position.state, seat))
-    return tuple(way for entry in spread(legal, 60) for way in ways(entry))
+    return tuple(way for entry in spread(legal, 60 if LONG else 20) for way in ways(entry))
 
 
 def _look(effects: tuple[Effect, ...], viewer: Viewer) -> bytes:

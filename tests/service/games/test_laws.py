@@ -7,18 +7,26 @@ import pytest
 
 from service.games.protocol import AnyGame
 from service.games.registry import GAMES
+from tests.length import LONG
 from tests.service.games import laws, laws_of_pictures, laws_of_sight, laws_of_values
 from tests.service.games.matches import Table
 from tests.service.games.tables import HOSTED, TABLES
 
 LAWS = (*laws.LAWS, *laws_of_values.LAWS, *laws_of_sight.LAWS, *laws_of_pictures.LAWS)
+IN_ONE_PROCESS = tuple(law for law in LAWS if law is not laws_of_values.law_matches_do_not_depend_on_hash_seeds)
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
+@pytest.mark.parametrize("law", IN_ONE_PROCESS, ids=lambda law: law.__name__)
 @pytest.mark.parametrize("table", TABLES, ids=lambda table: table.name)
 def test_the_game_obeys(table: Table, law: Callable[[Table], None]) -> None:
     law(table)
+
+
+@pytest.mark.long
+def test_no_match_depends_on_hash_seeds() -> None:
+    """The same two processes test the law for all tables; in the short form, for every other table."""
+    laws_of_values.assert_independent_of_hash_seeds(TABLES if LONG else TABLES[::2])
 
 
 @pytest.mark.parametrize("law_module", [laws, laws_of_values, laws_of_sight, laws_of_pictures])

@@ -4,7 +4,7 @@ from collections import Counter
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from events.record import Head, decode
@@ -19,6 +19,7 @@ from service.match.fold import begin, fold, fold_verified, step
 from service.match.model import Match, OpenDecision, SeatHolder
 from service.match.transitions import transitions
 from service.ops.simulate import play
+from tests.length import LONG
 from tests.service.arena import Arena, one_more
 from tests.service.games.toy.game import TOY
 
@@ -184,6 +185,8 @@ def _try(arena: Arena, table: str, player: str) -> None:
         arena.act(table, player)
 
 
+@pytest.mark.long
+@settings(max_examples=100 if LONG else 30)
 @given(plays(), st.data())
 def test_folding_the_later_events_onto_any_version_gives_the_newest_match(
     play: tuple[Arena, str], data: st.DataObject
@@ -201,6 +204,7 @@ def test_folding_the_later_events_onto_any_version_gives_the_newest_match(
     assert times == sorted(times), "match time goes back"
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("game", REGISTERED.values(), ids=lambda game: game.info.id)
 def test_folding_many_events_at_once_equals_folding_them_one_by_one(game: AnyGame) -> None:
     ports, played = play(game, ["random"] * 2, {}, bytes(32))

@@ -1,6 +1,7 @@
 """Texts of events, for every game, viewer and language, without hidden information."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any, Final, get_args
 
 import msgspec
@@ -13,6 +14,7 @@ from service.match import texts
 from service.match.events import AbortReason, DefaultReason
 from service.match.redaction import SeenEvent, legal_actions, see_decisions
 from service.match.transitions import transitions
+from tests.length import LONG
 from tests.service.arena import Arena
 from tests.service.games.words import raw_words
 
@@ -35,9 +37,14 @@ each_table = pytest.mark.parametrize(("game", "seats", "options"), TABLES)
 
 
 def played(game: str, seats: int, options: Mapping[str, object]) -> tuple[Arena, str]:
-    """A match of bots that is over."""
+    """A match of bots that is over. It is played once, and no test changes it."""
+    return _played(game, seats, tuple(options.items()))
+
+
+@cache
+def _played(game: str, seats: int, options: tuple[tuple[str, object], ...]) -> tuple[Arena, str]:
     arena = Arena(GAMES[game])
-    match = arena.create(game, seats, bots=("random",) * seats, options=options)
+    match = arena.create(game, seats, bots=("random",) * seats, options=dict(options))
     arena.play_out(match)
     return arena, match
 
@@ -124,13 +131,15 @@ def test_a_decision_has_the_text_of_its_step() -> None:
     assert decision.text == match.game.texts["de"][f"step.{decision.step}"]
 
 
+@pytest.mark.long
 @each_table
 def test_each_legal_action_of_a_whole_match_has_its_own_text_in_every_language(
     game: str, seats: int, options: Mapping[str, object]
 ) -> None:
+    """In the short form, at every fourth version."""
     arena, table = played(game, seats, options)
     count = 0
-    for version in range(1, arena.version(table)):
+    for version in range(1, arena.version(table), 1 if LONG else 4):
         match = arena.ports.history.at(table, version)
         for seat in range(seats):
             actions = legal_actions(match, seat)

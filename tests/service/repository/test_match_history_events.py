@@ -78,6 +78,7 @@ def test_missing_and_changed_events_are_corrupt() -> None:
         assert caught.value.version == 3
 
 
+@pytest.mark.unmeasured
 def test_recent_events_are_the_same_from_the_cache_as_from_the_log() -> None:
     arena = Arena()
     table = arena.toy("anna", "ben")

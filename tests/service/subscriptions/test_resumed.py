@@ -19,9 +19,11 @@ from service.subscriptions.notices import kinds, notice, turns
 from service.subscriptions.player_stream import CLOCKS_DIFFER_MS, OVERLAP_MS
 from service.subscriptions.situation import NOTHING, Include
 from service.usecases import match_lists
+from tests.length import LONG
 from tests.service.subscriptions.players import Frame, Players, type_and_match
 
 SLOW = {"turn_seconds": 20, "on_timeout": "bot"}
+COUNT = 500 if LONG else 100
 
 
 def as_json(value: object) -> Any:
@@ -290,13 +292,14 @@ def test_an_unreadable_match_does_not_affect_notices_of_others(players: Players)
     assert ("finished", sound) in {type_and_match(one) for one in sent}
 
 
-def test_one_stream_follows_five_hundred_matches(players: Players) -> None:
-    tables = [players.monkeys("anna", "ben") for _ in range(500)]
+@pytest.mark.long
+def test_one_stream_follows_hundreds_of_matches(players: Players) -> None:
+    tables = [players.monkeys("anna", "ben") for _ in range(COUNT)]
     players.log.calls.clear()
     stream = players.sent("anna")
     hello = next(stream)
     assert {match["id"] for match in hello["matches"]} == {*tables}
-    assert players.log.calls.count("read") == 500 // followed.READ_BATCH
+    assert players.log.calls.count("read") == COUNT // followed.READ_BATCH
     players.log.calls.clear()
     for table in (tables[0], tables[-1]):
         _act_until_it_is_annas_turn(players, table)

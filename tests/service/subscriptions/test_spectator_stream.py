@@ -49,6 +49,7 @@ def events_of(server: StreamServer, match_id: MatchId) -> list[Frame]:
     ]
 
 
+@pytest.mark.unmeasured
 def test_every_event_of_each_match_is_sent_once_and_in_order(server: StreamServer) -> None:
     tables = [set_table(server.ports) for _ in range(3)]
     stream = frames(watch(server, [(match, beginning(match)) for match in newest(server, tables)]))
@@ -140,6 +141,7 @@ def test_a_long_backlog_of_one_match_does_not_delay_the_others(server: StreamSer
     assert (long.id.encode() in first, short.id.encode() in second) == (True, True)
 
 
+@pytest.mark.unmeasured
 def test_a_heartbeat_reads_all_matches_in_one_round_trip(server: StreamServer) -> None:
     matches = newest(server, [set_table(server.ports) for _ in range(spectator_stream.MAX_MATCHES)])
     pieces = watch(server, [(match, match.head) for match in matches])

@@ -67,6 +67,7 @@ def test_pages_go_from_the_newest_to_the_oldest_without_gap_or_overlap() -> None
     assert found == tables[::-1]
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("cache", ["cached", "empty cache"])
 @pytest.mark.parametrize(
     "look",

@@ -21,7 +21,7 @@ from service.usecases.rematch import ATTEMPTS, rematch
 from tests.length import LONG
 from tests.service.arena import Arena, refused
 
-RACES = 200 if LONG else 8
+RACES = 200 if LONG else 4
 
 
 def finished(arena: Arena, *people: str, bots: tuple[str, ...] = ()) -> str:

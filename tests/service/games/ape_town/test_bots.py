@@ -8,7 +8,7 @@ from service.games.ape_town.components import BOX
 from service.games.ape_town.game import GAME
 from service.games.ape_town.state import State
 from service.games.protocol import Task
-from tests.length import LENGTH
+from tests.length import LENGTH, LONG
 from tests.service.games.ape_town.builders import (
     DEAL,
     deal_starting_with,
@@ -23,9 +23,9 @@ from tests.service.games.ape_town.builders import (
 )
 from tests.service.games.rng import ScriptedRng
 
-CHUNK = 25
+CHUNK = 25 if LONG else 10
 MATCHES = CHUNK * min(LENGTH, 8)
-WINS_OF_A_CHUNK = 20
+WINS_OF_A_CHUNK = 20 if LONG else 8
 """Four in five."""
 
 

@@ -28,6 +28,7 @@ def after_plies(seats: int, plies: int) -> State:
     return next(islice(default_line(table(seats)), plies, None))
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize(("seats", "counts"), [(2, (7, 175, 1225, 30325)), (4, (7, 175, 1225, 30325))])
 def test_the_first_actions(seats: int, counts: Sequence[int]) -> None:
     assert tuple(nodes(table(seats), depth) for depth in (1, 2, 3, 4)) == counts
@@ -38,6 +39,7 @@ def test_actions_in_mid_match(plies: int, counts: Sequence[int]) -> None:
     assert tuple(nodes(after_plies(3, plies), depth) for depth in (1, 2, 3)) == counts
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize(("plies", "count"), [(144, 912), (146, 60)])
 def test_all_lines_to_the_end(plies: int, count: int) -> None:
     assert ends(after_plies(3, plies)) == count

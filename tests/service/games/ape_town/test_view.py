@@ -39,6 +39,7 @@ def test_hidden_tiles_do_not_affect_observations() -> None:
     assert GAME.observation(other, 0) == GAME.observation(table(), 0)
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("seats", [2, 3, 4])
 def test_an_observation_can_be_kept_up_to_date_from_effects_only(seats: int) -> None:
     followers = {viewer: Follower(viewer) for viewer in (None, *range(seats))}
@@ -48,6 +49,7 @@ def test_an_observation_can_be_kept_up_to_date_from_effects_only(seats: int) -> 
             assert follower.table == as_json(GAME.observation(state, viewer))
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("seats", [2, 3, 4])
 def test_a_sampled_state_has_the_same_observation_and_pieces(seats: int) -> None:
     for state, _ in random_match(seats, seats):

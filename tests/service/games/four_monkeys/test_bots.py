@@ -9,7 +9,7 @@ from service.games.four_monkeys.game import GAME
 from service.games.four_monkeys.state import State
 from service.games.four_monkeys.view import Observation
 from service.games.protocol import Task
-from tests.length import LENGTH
+from tests.length import LENGTH, LONG
 from tests.service.games.four_monkeys.builders import (
     cards,
     legal,
@@ -25,8 +25,8 @@ from tests.service.games.four_monkeys.virtual_time import match
 from tests.service.games.matches import draws
 from tests.service.games.rng import ScriptedRng
 
-MATCHES = 200
 CHUNKS = 4
+MATCHES = 200 if LONG else 20 * CHUNKS
 POOR = cards(0, "ct", "cs")
 """A hand that fulfils no combo of the stacks below."""
 
@@ -70,6 +70,7 @@ def test_greedy_bots_stop_with_ten_combos_before_the_timer_rings() -> None:
         assert not rings
 
 
+@pytest.mark.unmeasured
 def test_the_same_seed_gives_the_same_match() -> None:
     once, again = (list(match(GAME, ["greedy", "random", "greedy"], {"family": True}, "same")) for _ in range(2))
     assert once == again

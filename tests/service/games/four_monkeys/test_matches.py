@@ -22,7 +22,7 @@ from service.games.four_monkeys.state import State
 from service.games.protocol import CLOCK
 from service.games.registry import GAMES
 from service.games.visibility import Seat
-from tests.length import LENGTH
+from tests.length import LENGTH, LONG
 from tests.service.games.four_monkeys.builders import table
 from tests.service.games.four_monkeys.tables import pieces
 from tests.service.games.four_monkeys.virtual_time import match
@@ -36,7 +36,7 @@ OPTIONS: Final[tuple[dict[str, Any], ...]] = (
     {"round_seconds": 600, "countdown_seconds": 0},
 )
 CHUNKS: Final = min(LENGTH, 8)
-EACH: Final = 25
+EACH: Final = 25 if LONG else 7
 
 
 @pytest.mark.long
@@ -100,6 +100,7 @@ def test_bots_call_true_stops() -> None:
     assert seen["false stop"] == seen["charged"] > 0
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("seats", [2, 7])
 def test_a_match_folds_again_from_its_json(seats: int) -> None:
     decode = msgspec.json.Decoder(Union[EFFECTS]).decode  # noqa: UP007  (a union of a tuple)

@@ -2,7 +2,7 @@ from typing import Annotated
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from service.games.kit.patterns import HINT, AnyOf, hint_fields, is_listed, sample_action
@@ -51,6 +51,7 @@ def test_hints_are_declared_on_the_field() -> None:
     assert hint_fields(Wave) == frozenset()
 
 
+@settings(max_examples=30)
 @given(st.sets(st.text(max_size=3), max_size=6), st.data())
 def test_a_sampled_action_is_allowed_by_its_pattern(items: set[str], data: st.DataObject) -> None:
     most = data.draw(st.integers(0, len(items)))

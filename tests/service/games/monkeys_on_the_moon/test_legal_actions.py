@@ -67,6 +67,7 @@ def key(action: AnyAction) -> str:
     return repr(action)
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize(("seats", "treachery"), [(2, True), (3, False), (4, True)])
 def test_legal_lists_equal_those_of_brute_force(seats: int, treachery: bool) -> None:
     for ply, (state, _) in enumerate(random_states(seats, seed=seats, options=Options(treachery=treachery))):
@@ -117,6 +118,7 @@ def test_the_default_is_to_pass_or_the_first_legal_action_and_a_table_of_absent_
     assert state.round == state.rounds
 
 
+@pytest.mark.unmeasured
 def test_every_decision_comes_up_in_random_play() -> None:
     steps = {
         decision.step

@@ -64,6 +64,7 @@ def test_any_choices_lead_to_an_end(data: st.DataObject) -> None:
     assert all(not held.hand for held in state.seats)
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("seats", [2, 3, 4])
 @pytest.mark.parametrize("options", [Options(), Options(maximum_scorn=True), Options(treachery=True)])
 def test_a_match_ends_and_folds_again_from_its_json(seats: int, options: Options) -> None:

@@ -15,6 +15,7 @@ from service.games.monsters_on_the_moon.missions import points
 from service.games.monsters_on_the_moon.squares import Place
 from service.games.monsters_on_the_moon.state import State, Wall, enclosed_cells, walled_edges
 from service.games.visibility import Seat
+from tests.length import LENGTH, LONG
 from tests.service.games.monsters_on_the_moon.builders import (
     at_step,
     decide,
@@ -248,7 +249,8 @@ def test_mon_63_areas_equal_those_of_a_flood_fill(edges: list[tuple[int, int, st
     )
 
 
-@settings(max_examples=8, deadline=None)
+@pytest.mark.long
+@settings(max_examples=8 * LENGTH if LONG else 3, deadline=None)
 @given(st.integers(2, 4), st.integers(0, 10_000))
 def test_mon_63_mon_64_areas_of_matches_stay_whole_and_groups_never_leave_one(seats: int, seed: int) -> None:
     before: tuple[tuple[int, ...], ...] = ()

@@ -20,7 +20,7 @@ from service.games.monsters_on_the_moon.game import GAME
 from service.games.monsters_on_the_moon.state import State, awaited_seats
 from service.games.protocol import Outcome, Task
 from service.games.visibility import Seat
-from tests.length import LENGTH
+from tests.length import LENGTH, LONG
 from tests.service.games.monsters_on_the_moon.builders import (
     NOTHING,
     after,
@@ -37,9 +37,9 @@ from tests.service.games.monsters_on_the_moon.builders import (
 )
 from tests.service.games.rng import ScriptedRng
 
-CHUNK = 25
+CHUNK = 25 if LONG else 10
 MATCHES = CHUNK * min(LENGTH, 8)
-WINS_OF_A_CHUNK = 20
+WINS_OF_A_CHUNK = 20 if LONG else 8
 """Four in five."""
 
 

@@ -7,6 +7,7 @@ import pytest
 from service.games.monsters_on_the_moon.components import BOX
 from service.games.monsters_on_the_moon.game import GAME
 from service.games.monsters_on_the_moon.state import State, awaited_seats
+from tests.length import LONG
 from tests.service.games.monsters_on_the_moon.builders import after, before_gifts, decide, legal, play, table
 
 pytestmark = pytest.mark.unmeasured  # many matches or positions; other tests cover the same lines
@@ -33,10 +34,13 @@ def after_plies(seats: int, plies: int, options: Mapping[str, object]) -> State:
     return state
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("seats", "counts"), [(1, [108, 16208]), (2, [4, 8, 8992]), (3, [6, 24, 48, 32400]), (4, [8, 48, 192, 384])]
 )
 def test_the_start_has_a_fixed_number_of_openings(seats: int, counts: list[int]) -> None:
+    """In the short form, up to ten thousand states."""
+    counts = [number for number in counts if LONG or number < 10_000]
     assert [count(before_gifts(seats), depth) for depth in range(1, len(counts) + 1)] == counts
 
 

@@ -21,6 +21,7 @@ from service.games.monsters_on_the_moon.effects import (
 )
 from service.games.monsters_on_the_moon.grid import cell_at
 from service.games.monsters_on_the_moon.squares import Square
+from tests.length import LONG
 from tests.service.games.monsters_on_the_moon.builders import (
     RED,
     after,
@@ -231,9 +232,10 @@ def test_mon_22_a_plate_may_be_covered_later() -> None:
     assert at(state, 2, 1) == Square("A08", "werewolf", 1)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seats", [2, 3, 4])
 def test_every_plate_is_on_the_track_taken_placed_or_lost(seats: int) -> None:
-    for seed in range(6):
+    for seed in range(6 if LONG else 2):
         placed = [0] * seats
         for state, effects in random_match(seats, seed):
             for effect in effects:

@@ -20,6 +20,7 @@ from service.games.monsters_on_the_moon.effects import (
 from service.games.monsters_on_the_moon.game import GAME
 from service.games.monsters_on_the_moon.state import State
 from service.games.protocol import IllegalAction
+from tests.length import LONG
 from tests.service.games.monsters_on_the_moon.builders import (
     decide,
     effects_of,
@@ -89,9 +90,10 @@ def test_mon_30_a_plate_is_put_before_it() -> None:
     assert PointsScored(1, 1, "interim_singles", "MON-30") in effects
 
 
+@pytest.mark.long
 def test_mon_30_it_happens_once() -> None:
     for seats in (2, 3, 4):
-        for seed in range(5):
+        for seed in range(5 if LONG else 1):
             events = [effects for _, effects in random_match(seats, seed)]
             assert sum(isinstance(effect, DeciderNamed) for effects in events for effect in effects) == 1
 
@@ -202,9 +204,10 @@ def test_mon_32_play_goes_on_to_the_left_until_nobody_holds_a_card(first: int) -
     assert GAME.decisions(state) == ()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("seats", "turns"), [(2, 9), (3, 6), (4, 6)])
 def test_mon_32_each_seat_lays_as_many_cards(seats: int, turns: int) -> None:
-    for seed in range(3):
+    for seed in range(3 if LONG else 1):
         *_, (state, last) = random_match(seats, seed)
         assert last[-1] == MatchEnded()
         assert [sum(laid.seat == seat for laid in state.laid) for seat in range(seats)] == [turns] * seats

@@ -15,6 +15,7 @@ from service.games.monsters_on_the_moon.game import GAME
 from service.games.monsters_on_the_moon.start_effects import TableSet
 from service.games.monsters_on_the_moon.state import State
 from service.games.registry import GAMES
+from tests.length import LENGTH, LONG
 from tests.service.games.monsters_on_the_moon.builders import legal, pieces, play, random_match, table
 from tests.service.games.rng import ScriptedRng
 
@@ -22,8 +23,8 @@ LAYOUTS = st.sampled_from(tuple(BOX.layouts))
 MISSIONS = st.sampled_from((None, "secret", "open"))
 
 
-@pytest.mark.unmeasured
-@settings(max_examples=20)
+@pytest.mark.long
+@settings(max_examples=20 * LENGTH if LONG else 6)
 @given(
     st.integers(2, 4),
     st.integers(0, 10_000),
@@ -42,8 +43,8 @@ def test_no_card_spaceship_or_mission_is_ever_lost(seats: int, seed: int, option
     assert len(outcome.scores) == seats
 
 
-@pytest.mark.unmeasured
-@settings(max_examples=15)
+@pytest.mark.long
+@settings(max_examples=15 * LENGTH if LONG else 5)
 @given(st.data())
 def test_any_choices_lead_to_an_end(data: st.DataObject) -> None:
     seats = data.draw(st.integers(1, 4))
@@ -57,6 +58,7 @@ def test_any_choices_lead_to_an_end(data: st.DataObject) -> None:
     assert all(not held.hand for held in state.seats)
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize(
     ("seats", "options"),
     [

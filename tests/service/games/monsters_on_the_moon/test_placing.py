@@ -16,6 +16,7 @@ from service.games.monsters_on_the_moon.grid import ROTATIONS, Cell, Rotation, c
 from service.games.monsters_on_the_moon.squares import Square, SquareAt
 from service.games.monsters_on_the_moon.state import State, awaited_seats
 from service.games.protocol import IllegalAction
+from tests.length import LENGTH, LONG
 from tests.service.games.monsters_on_the_moon.builders import (
     after,
     at,
@@ -88,13 +89,14 @@ def test_mon_10_one_card_is_drawn_even_if_the_turn_goes_on() -> None:
         assert not [effect for effect in decide(state, action) if isinstance(effect, CardDrawn)]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("seats", "options"), [(1, {}), (3, {"missions": "secret"}), (4, {}), (2, {"walls": True}), (4, {"walls": True})]
 )
 def test_mon_10_a_seat_that_does_not_answer_takes_the_first_of_all_actions(
     seats: int, options: dict[str, object]
 ) -> None:
-    for state, _ in random_match(seats, 2, options):
+    for state, _ in list(random_match(seats, 2, options))[:: 1 if LONG else 3]:
         assert [(one.seat, one.step, one.on_timeout) for one in GAME.decisions(state)] == [
             (seat, state.step, legal(state, seat)[0]) for seat in awaited_seats(state)
         ]
@@ -247,7 +249,8 @@ def literal_placements(state: State) -> list[AnyAction]:
     return [PlaceCard(card, x, y, rotation) for card in hand for rotation in ROTATIONS for x, y in found[rotation]]
 
 
-@settings(max_examples=8)
+@pytest.mark.long
+@settings(max_examples=8 * LENGTH if LONG else 3)
 @given(st.integers(1, 4), st.integers(0, 10_000), st.booleans())
 def test_mon_11_mon_12_mon_13_mon_62_mon_63_the_list_equals_a_literal_reading_of_the_clauses(
     seats: int, seed: int, walls: bool
@@ -266,7 +269,8 @@ def topmost_cards(state: State) -> dict[Cell, CardId]:
     return top
 
 
-@settings(max_examples=15)
+@pytest.mark.long
+@settings(max_examples=15 * LENGTH if LONG else 5)
 @given(st.integers(1, 4), st.integers(0, 10_000))
 def test_no_square_shows_two_things_and_no_card_loses_more_than_two_squares_at_once(seats: int, seed: int) -> None:
     before: dict[Cell, CardId] = {}

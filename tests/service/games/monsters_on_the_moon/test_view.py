@@ -110,10 +110,10 @@ def test_hidden_cards_do_not_affect_observations(viewer: Viewer) -> None:
 def test_an_observation_can_be_kept_up_to_date_from_effects_only(seats: int, options: Mapping[str, object]) -> None:
     for seed in range(3 if LONG else 1):
         followers = {viewer: Follower(viewer) for viewer in (None, *range(seats))}
-        for state, effects in random_match(seats, seed, options):
+        for number, (state, effects) in enumerate(random_match(seats, seed, options)):
             for viewer, follower in followers.items():
                 follower.follow(effects)
-                assert follower.table == as_json(GAME.observation(state, viewer))
+                assert (number % 3 and not LONG) or follower.table == as_json(GAME.observation(state, viewer))
 
 
 def test_an_observation_is_kept_up_to_date_when_a_plate_is_lost() -> None:
@@ -131,10 +131,13 @@ def test_an_observation_is_kept_up_to_date_when_a_plate_is_lost() -> None:
     assert state.seats[0].plates_lost == 2
 
 
-@pytest.mark.unmeasured
+@pytest.mark.long
 @pytest.mark.parametrize(("seats", "options"), MATCHES)
 def test_a_sampled_state_has_the_same_observation_and_pieces(seats: int, options: Mapping[str, object]) -> None:
+    """In the short form, every third state."""
     for ply, (state, _) in enumerate(random_match(seats, seats + 10, options)):
+        if ply % 3 and not LONG:
+            continue
         for viewer in (None, *range(seats)):
             twin = sampled(state, viewer, ply)
             assert GAME.observation(twin, viewer) == GAME.observation(state, viewer)

@@ -12,9 +12,9 @@ from tests.service.games.monsters_on_the_moon.builders import after, decide, leg
 from tests.service.games.monsters_on_the_moon.test_bots import choice, match
 from tests.service.games.monsters_on_the_moon.wall_tables import WALLS, Pair, builder, built, ring, wall, walls
 
-CHUNK = 25 if LONG else 12
+CHUNK = 25 if LONG else 5
 MATCHES = CHUNK * min(LENGTH, 8)
-WINS_OF_A_CHUNK = 19 if LONG else 9
+WINS_OF_A_CHUNK = 19 if LONG else 4
 """A little more than three in four."""
 
 
