@@ -19,7 +19,7 @@ from service.automation.bot_turns import advance
 from service.errors import Corrupt, Refused
 from service.observability.logfmt import Logfmt
 from tests.api.checked import LOCATED, Client, validator
-from tests.api.conftest import TOKEN, Container, problem, settings
+from tests.api.conftest import SMALL, TOKEN, Container, problem, settings
 
 ROOT = Path(__file__).parents[3]
 SOURCES = [path for folder in ("api", "service", "workers", "events") for path in sorted((ROOT / folder).rglob("*.py"))]
@@ -170,6 +170,12 @@ def test_a_fault_in_a_named_part_has_the_form_of_a_fault_that_a_schema_finds(
     document = problem(raising(app, Refused(code, "No.", parameter="viewer")).get("/raise")).document
     assert document["errors"] == [error]
     assert "parameter" not in document
+
+
+@pytest.fixture
+def app() -> Flask:
+    """An app of its own, because these tests add a route."""
+    return create_app(Container(), resources=SMALL)
 
 
 @pytest.fixture(scope="module")
