@@ -26,10 +26,8 @@ SOURCES = [path for folder in ("api", "service", "workers", "events") for path i
 
 
 def raising(app: Flask, error: BaseException) -> FlaskClient:
-    def view() -> str:
-        raise error
-
-    app.add_url_rule("/raise", view_func=view)
+    """A client of an app whose path /raise raises this error."""
+    app.extensions["raises"] = error
     return app.test_client()
 
 
@@ -172,10 +170,16 @@ def test_a_fault_in_a_named_part_has_the_form_of_a_fault_that_a_schema_finds(
     assert "parameter" not in document
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def app() -> Flask:
-    """An app of its own, because these tests add a route."""
-    return create_app(Container(), resources=SMALL)
+    made = create_app(Container(settings(requests_by_address=100_000)), resources=SMALL)
+
+    def view() -> str:
+        error: BaseException = made.extensions["raises"]
+        raise error
+
+    made.add_url_rule("/raise", view_func=view)
+    return made
 
 
 @pytest.fixture(scope="module")
