@@ -106,7 +106,6 @@ WHOLE: Final = {
     "POST /v1/players",
 }
 """Operations that get every value also in the short form: among them are queries, paths, headers and bodies."""
-FEW: Final = 2
 
 
 def of_field(operation: str, path: Path, schema: Json, code: str, **case: Any) -> Iterator[Case]:
@@ -291,18 +290,16 @@ def percent(value: str) -> str:
 
 @cache
 def cases() -> Mapping[str, Sequence[Case]]:
-    """The cases of each operation. The short form has all of a few operations, and of the others `FEW` of each kind."""
+    """The cases of each operation. The short form has all of a few operations, and of the others two of each kind."""
     found: defaultdict[str, defaultdict[object, list[Case]]] = defaultdict(lambda: defaultdict(list))
     for case in _cases():
         found[case.operation][_kind(case)].append(case)
     return {
-        operation: [case for alike in kinds.values() for case in (alike if has_all(operation) else spread(alike, FEW))]
+        operation: [
+            case for alike in kinds.values() for case in (alike if LONG or operation in WHOLE else spread(alike, 2))
+        ]
         for operation, kinds in found.items()
     }
-
-
-def has_all(operation: str) -> bool:
-    return LONG or operation in WHOLE
 
 
 def _kind(case: Case) -> object:
