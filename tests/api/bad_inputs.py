@@ -4,12 +4,15 @@ The cases follow from the schemas, and no field is named here: a new field gets 
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from tests.api.bad_values import beyond_bounds, fits, invalid_values, resolved, sample
 from tests.api.checked import Json, reference
+from tests.length import LONG
+from tests.service.games.matches import spread
 
 GAMES: Final = ("ape_town", "four_monkeys", "monkeys_on_the_moon", "monsters_on_the_moon")
 Path: TypeAlias = tuple[str | int, ...]
@@ -93,6 +96,16 @@ HEADER_VALUES: Final = (
     "1.5",
     "1" * 17,
 )
+
+
+WHOLE: Final = {
+    "GET /v1/matches",
+    "GET /v1/matches/{match_id}/events",
+    "GET /v1/me",
+    "POST /v1/matches/{match_id}/leave",
+    "POST /v1/players",
+}
+"""Operations that get every value also in the short form: among them are queries, paths, headers and bodies."""
 
 
 def of_field(operation: str, path: Path, schema: Json, code: str, **case: Any) -> Iterator[Case]:
@@ -276,9 +289,24 @@ def percent(value: str) -> str:
 
 
 @cache
-def cases() -> tuple[Case, ...]:
-    """All cases of all operations."""
-    return tuple(_cases())
+def cases() -> Mapping[str, Sequence[Case]]:
+    """The cases of each operation. The short form has all of a few operations, and of the others two of each kind."""
+    found: defaultdict[str, defaultdict[object, list[Case]]] = defaultdict(lambda: defaultdict(list))
+    for case in _cases():
+        found[case.operation][_kind(case)].append(case)
+    return {
+        operation: [
+            case for alike in kinds.values() for case in (alike if LONG or operation in WHOLE else spread(alike, 2))
+        ]
+        for operation, kinds in found.items()
+    }
+
+
+def _kind(case: Case) -> object:
+    """What is faulty, and how it must be answered."""
+    edited = tuple(edit.path for edit in case.body) if isinstance(case.body, tuple) else None
+    parameter = case.query.partition("=")[0]
+    return case.codes, case.location, parameter, frozenset(case.headers), edited, frozenset(case.names), case.game
 
 
 def _cases() -> Iterator[Case]:

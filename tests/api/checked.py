@@ -13,10 +13,9 @@ from flask import Flask
 from werkzeug.routing import Rule
 from werkzeug.test import TestResponse
 
-from api.app import create_app
 from api.http.context import Container as AnyContainer
 from service.settings import Settings
-from tests.api.conftest import Container, settings
+from tests.api.conftest import Container, app_of, settings
 
 Json: TypeAlias = dict[str, Any]
 
@@ -113,7 +112,7 @@ class Client:
     def __init__(self, container: AnyContainer | None = None, *, unchecked: bool = False) -> None:
         self._unchecked = unchecked
         self.container = container or Container(settings(**UNLIMITED))
-        self.app = create_app(self.container)
+        self.app = app_of(self.container)
         self._http = self.app.test_client()
 
     def send(

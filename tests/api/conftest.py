@@ -1,19 +1,21 @@
 """A small API for tests: stones, with a list that takes a query, an addition that takes a body, and one route without either."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Final, NamedTuple, TypeAlias
+from functools import cache
+from typing import Any, Final, NamedTuple
 
 import msgspec
 import pytest
 from flask import Flask, Response
 from flask.testing import FlaskClient
-from werkzeug.routing import Rule
 
-from api.app import create_app
+from api.app import RESOURCES, App, create_app
+from api.http.context import Container as AnyContainer
 from api.http.responses import answer
 from api.requests import strict_fields
 from api.requests.blueprint import Blueprint
+from api.resources import docs
 from events.feed import Feed
 from service.adapters.memory import local_ports
 from service.errors import Refused
@@ -51,24 +53,19 @@ class Container:
         return ()
 
 
-Builder: TypeAlias = Callable[..., tuple[str, str]]
-_compile_builder: Final = Rule._compile_builder
-_builders: Final[dict[object, Builder]] = {}
+@cache
+def _routed(resources: tuple[Blueprint, ...]) -> App:
+    return create_app(Container(), resources=resources)
 
 
-def _builder(rule: Rule, append_unknown: bool = True) -> Builder:
-    key = (rule.rule, str(rule.defaults), tuple(rule._trace), append_unknown)
-    if key not in _builders:
-        _builders[key] = _compile_builder(rule, append_unknown)
-    return _builders[key]
-
-
-@pytest.fixture(scope="session", autouse=True)
-def compiled_once() -> Iterator[None]:
-    """Compile the functions that build the URLs of a route once, and not for the app of each test, where it takes most time."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Rule, "_compile_builder", _builder)
-        yield
+def app_of(container: AnyContainer, resources: tuple[Blueprint, ...] = tuple(RESOURCES)) -> App:
+    """The app of a container. It shares the routes and the reference of one app: to add the routes takes longer than most tests."""
+    if container.ports.games is not GAMES:
+        return create_app(container, resources=resources)
+    app, routed = create_app(container, resources=()), _routed(resources)
+    app.url_map, app.view_functions, app.blueprints = routed.url_map, routed.view_functions, routed.blueprints
+    app.extensions[docs.REFERENCE] = routed.extensions[docs.REFERENCE]
+    return app
 
 
 class AddStoneSchema(strict_fields.Schema):
@@ -123,9 +120,12 @@ def small_api() -> Blueprint:
     return stones
 
 
+SMALL: Final = (small_api(),)
+
+
 @pytest.fixture
 def app() -> Flask:
-    return create_app(Container(), resources=(small_api(),))
+    return app_of(Container(), SMALL)
 
 
 @pytest.fixture

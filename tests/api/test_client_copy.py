@@ -3,12 +3,11 @@
 import pytest
 from flask.testing import FlaskClient
 
-from api.app import create_app
 from service.audit.client_copy import Differs, check_feed, read_feed
 from service.audit.verify import verify
 from service.games.registry import GAMES
 from service.games.visibility import Viewer
-from tests.api.conftest import Container, settings
+from tests.api.conftest import Container, app_of, settings
 from tests.api.table import set_table
 
 FORMS = ("application/json", "application/x-ndjson", "text/event-stream")
@@ -17,7 +16,7 @@ FORMS = ("application/json", "application/x-ndjson", "text/event-stream")
 @pytest.mark.parametrize("form", FORMS)
 def test_a_feed_stored_in_any_form_agrees_with_the_exported_file(form: str) -> None:
     container = Container(settings(requests_by_address=1_000_000, requests_by_token=1_000_000))
-    client = create_app(container).test_client()
+    client = app_of(container).test_client()
     table = set_table(container.ports)
     table.play(container.ports, 20)
     feeds = {viewer: _early(client, table.match_id, token) for viewer, token in ((None, None), (1, table.ben_token))}

@@ -7,7 +7,6 @@ import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
-from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -16,7 +15,7 @@ from redis import Redis
 
 from service import settings
 from service.adapters.valkey import Valkey
-from service.container import build
+from service.container import Service, build
 from service.subscriptions.streams import MAX_STREAMS_PER_HOLDER
 from service.usecases import accounts
 from tests.api.live import Server, get, serving
@@ -49,22 +48,32 @@ class Pair(NamedTuple):
             return Answer(response.status, msgspec.json.decode(response.read()))
 
 
-@pytest.fixture
-def pair(valkey_log_url: str, tmp_path: Path) -> Iterator[Pair]:
+@pytest.fixture(scope="module")
+def running(valkey_log_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Pair, Service]]:
+    """Servers for all tests, which take seconds to start. A process that a test kills is replaced."""
+    folder = tmp_path_factory.mktemp("servers")
     with ExitStack() as stack:
-        queue = stack.enter_context(Valkey.start(tmp_path / "queue", durable=False))
+        queue = stack.enter_context(Valkey.start(folder / "queue", durable=False))
         stack.enter_context(Redis.from_url(valkey_log_url)).flushall()
         environ = {
             "MOONSTONE_LOG_URL": valkey_log_url,
             "MOONSTONE_QUEUE_URL": queue.url,
-            "MOONSTONE_DATA_DIR": str(tmp_path),
+            "MOONSTONE_DATA_DIR": str(folder),
             "MOONSTONE_REQUESTS_BY_ADDRESS": "100000",
             "MOONSTONE_REQUESTS_BY_TOKEN": "100000",
         }
-        with closing(build(settings.read(environ), listen=False)) as service:
-            _, token = accounts.sign_up(service.ports, "Ada")
+        service = stack.enter_context(closing(build(settings.read(environ), listen=False)))
         servers = [stack.enter_context(serving(environ, workers=1)) for _ in range(2)]
-        yield Pair(servers, queue.pid, token)
+        yield Pair(servers, queue.pid, ""), service
+
+
+@pytest.fixture
+def pair(running: tuple[Pair, Service]) -> Pair:
+    """The servers, and a new player."""
+    pair, service = running
+    for server in pair.servers:
+        server.settle(1)
+    return pair._replace(token=accounts.sign_up(service.ports, "Ada")[1])
 
 
 def test_two_processes_share_the_limits_of_sign_ups_creations_and_moves(pair: Pair) -> None:

@@ -126,7 +126,7 @@ def setup(environ: Mapping[str, str]) -> Iterator[WorldSetup]:
 @pytest.fixture(scope="module")
 def server(environ: Mapping[str, str], setup: WorldSetup) -> Iterator[Server]:
     del setup  # it creates the log that this server reads
-    with serving(environ) as running:
+    with serving(environ, workers=1) as running:
         yield running
 
 

@@ -100,7 +100,9 @@ class WorldSetup:
         hosted = {
             name: self._with_recording_bot(game) for name, game in {**games, "toy": games.get("toy", TOY)}.items()
         }
-        log = service.ports.log
+        log, stored = service.ports.log, RedisAccounts(service.log_client)
+        # No other process changes accounts, so they are cached like those of a process that hears of changes.
+        stored.cache.messages_missed()
         # Limits over all processes depend on how many others run, and another thread stores when tokens were used.
         self.ports = replace(
             service.ports,
@@ -108,7 +110,7 @@ class WorldSetup:
             history=History(log, hosted, service.ports.secret),
             now=lambda: self.time,
             limits=LocalLimits(),
-            accounts=RedisAccounts(service.log_client),
+            accounts=stored,
         )
         self.app = create_app(replace(service, ports=self.ports))
         self.creator, self.stranger = self._person("Creator"), self._person("Passer-by")

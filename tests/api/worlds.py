@@ -135,12 +135,13 @@ def pairs(table: Table) -> tuple[Pair, ...]:
 
 
 def _fewest(pairs: Iterable[Pair], viewers: int) -> tuple[Pair, ...]:
-    """The pairs that cover a kind or a viewer which earlier pairs do not, with or without a seat that can tell them apart."""
+    """The pairs that cover a kind or a viewer which earlier pairs do not, or are the first with or without a seat that can tell
+    them apart.
+    """
     covered: set[object] = set()
     chosen = []
     for pair in pairs:
-        is_known = len(pair.viewers) < viewers
-        covers = {(pair.kind, is_known), *((viewer, is_known) for viewer in pair.viewers)}
+        covers = {pair.kind, len(pair.viewers) < viewers, *(f"viewer {viewer}" for viewer in pair.viewers)}
         if not covers <= covered:
             covered |= covers
             chosen.append(pair)

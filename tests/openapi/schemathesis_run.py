@@ -31,13 +31,14 @@ from service.repository.ports import Ports
 from service.usecases import accounts
 from service.usecases.match_lifecycle import create, join, leave
 from service.usecases.mid_match import replace_absent
-from tests.length import LONG
+from tests.length import LENGTH, LONG
 from tests.openapi.tools import HERE, REFERENCE, ROOT
 
 MIN_SUCCESSES: Final = 10 if LONG else 1
 """Number of successes that each operation must have."""
-MIN_CHAINS: Final = 30 if LONG else 15
-"""Minimum number of chains of linked requests."""
+CONFIG: Final = HERE / "schemathesis.toml"
+CHAINS: Final = f"[phases.stateful.generation]\nmax-examples = {max(30, 2 * LENGTH) if LONG else 10}\n"
+"""The part of the configuration that has the number of chains of linked requests."""
 MOST_RUNS: Final = 4
 """How often at most operations are tried that have not succeeded yet, in the short form."""
 LIMITS: Final = tuple(
@@ -87,7 +88,7 @@ def operations() -> Mapping[str, Any]:
 
 def switched_off() -> list[str]:
     """Keys of schemathesis.toml that could switch something off: of a check, it may only set the expected statuses."""
-    config = tomllib.loads((HERE / "schemathesis.toml").read_text(encoding="utf-8"))
+    config = tomllib.loads(CONFIG.read_text(encoding="utf-8"))
     sections = [config, *config["operations"]]
     keys = {key for one in sections for key in one} - {"checks", "operations", "warnings", "include-operation-id"}
     of_checks = {key for one in sections for check in one.get("checks", {}).values() for key in check}
@@ -198,9 +199,8 @@ def _absences(environ: Mapping[str, str], player: str) -> dict[str, list[tuple[s
 
 def run(world: World, examples: int, seed: int, *, seconds: float) -> Report:
     """Run all of schemathesis, then again the operations with too few successes; each run takes at most `seconds`."""
-    alone = ("--phases", "examples,coverage,fuzzing" if LONG else "examples,fuzzing", "--max-examples", str(examples))
-    linked = ("--phases", "stateful", "--max-examples", str(max(examples, MIN_CHAINS)))
-    report = _once(world, *alone, seed=seed, seconds=seconds) + _once(world, *linked, seed=seed, seconds=seconds)
+    phases = "examples,coverage,fuzzing,stateful" if LONG else "examples,fuzzing,stateful"
+    report = _once(world, "--phases", phases, "--max-examples", str(examples), seed=seed, seconds=seconds)
     for again in range(1, max(MIN_SUCCESSES, MOST_RUNS)):
         rare = {one.partition(" ")[0] for one in report.gaps()}
         if report.failed or not rare:
@@ -215,7 +215,8 @@ def run(world: World, examples: int, seed: int, *, seconds: float) -> Report:
 
 def _once(world: World, *arguments: str, seed: int, seconds: float) -> Report:
     with tempfile.TemporaryDirectory() as folder:
-        answers = Path(folder) / "answers.json"
+        answers, config = Path(folder) / "answers.json", Path(folder) / "schemathesis.toml"
+        config.write_text(f"{CONFIG.read_text(encoding='utf-8')}\n{CHAINS}", encoding="utf-8")
         environ = {
             "SCHEMATHESIS_WORLD": msgspec.json.encode(world).decode(),
             "SCHEMATHESIS_ANSWERS": str(answers),
@@ -226,7 +227,7 @@ def _once(world: World, *arguments: str, seed: int, seconds: float) -> Report:
         }
         done = subprocess.run(
             [
-                *(sys.executable, "-m", "schemathesis.cli", "--config-file", str(HERE / "schemathesis.toml"), "run"),
+                *(sys.executable, "-m", "schemathesis.cli", "--config-file", str(config), "run"),
                 *(f"{world['url']}/openapi.json", "--url", world["url"]),
                 *(
                     "--checks",

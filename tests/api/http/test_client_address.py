@@ -2,9 +2,8 @@
 
 import pytest
 
-from api.app import create_app
 from api.http.client_address import UNKNOWN, bucket
-from tests.api.conftest import Container, settings
+from tests.api.conftest import Container, app_of, settings
 
 
 @pytest.mark.parametrize(
@@ -47,7 +46,7 @@ def test_requests_are_counted_by_host(text: str, counted_as: str) -> None:
 )
 def test_another_spelling_of_an_address_does_not_pass_its_limit(spelling: str) -> None:
     container = Container(settings(proxies=1, sign_ups_by_address=4))
-    client = create_app(container).test_client()
+    client = app_of(container).test_client()
     mixed = ("192.0.2.1", spelling) if "192" in spelling else (spelling,)
     answers = [
         client.post(
@@ -63,7 +62,7 @@ def test_another_spelling_of_an_address_does_not_pass_its_limit(spelling: str) -
 @pytest.mark.parametrize("bots", [[], ["random", "random"]])
 def test_new_matches_of_many_players_in_one_network_are_counted_together(bots: list[str]) -> None:
     container = Container(settings(proxies=1, creations_by_address=2, bot_matches_by_address=2))
-    client = create_app(container).test_client()
+    client = app_of(container).test_client()
     answers = []
     for number in range(4):
         forwarded = {"X-Forwarded-For": f"[2001:db8::{number}]:4711"}

@@ -19,17 +19,15 @@ from service.automation.bot_turns import advance
 from service.errors import Corrupt, Refused
 from service.observability.logfmt import Logfmt
 from tests.api.checked import LOCATED, Client, validator
-from tests.api.conftest import TOKEN, Container, problem, settings
+from tests.api.conftest import SMALL, TOKEN, Container, problem, settings
 
 ROOT = Path(__file__).parents[3]
 SOURCES = [path for folder in ("api", "service", "workers", "events") for path in sorted((ROOT / folder).rglob("*.py"))]
 
 
 def raising(app: Flask, error: BaseException) -> FlaskClient:
-    def view() -> str:
-        raise error
-
-    app.add_url_rule("/raise", view_func=view)
+    """A client of an app whose path /raise raises this error."""
+    app.extensions["raises"] = error
     return app.test_client()
 
 
@@ -170,6 +168,18 @@ def test_a_fault_in_a_named_part_has_the_form_of_a_fault_that_a_schema_finds(
     document = problem(raising(app, Refused(code, "No.", parameter="viewer")).get("/raise")).document
     assert document["errors"] == [error]
     assert "parameter" not in document
+
+
+@pytest.fixture(scope="module")
+def app() -> Flask:
+    made = create_app(Container(settings(requests_by_address=100_000)), resources=SMALL)
+
+    def view() -> str:
+        error: BaseException = made.extensions["raises"]
+        raise error
+
+    made.add_url_rule("/raise", view_func=view)
+    return made
 
 
 @pytest.fixture(scope="module")

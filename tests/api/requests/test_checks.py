@@ -7,18 +7,17 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from api.app import create_app
 from service.usecases import accounts
 from tests.api.checked import Client, parsed
 from tests.api.conftest import ANNA as ANNA_PLAYER
-from tests.api.conftest import TOKEN, Container, problem, settings, small_api
+from tests.api.conftest import SMALL, TOKEN, Container, app_of, problem, settings
 
 ANNA: Final = {"Authorization": f"Bearer {TOKEN}"}
 JSON: Final = {"Content-Type": "application/json"}
 
 
 def client_with(**wanted: Any) -> FlaskClient:
-    return create_app(Container(settings(**wanted)), resources=(small_api(),)).test_client()
+    return app_of(Container(settings(**wanted)), SMALL).test_client()
 
 
 def test_a_valid_request_is_answered(client: FlaskClient) -> None:
@@ -218,7 +217,7 @@ def test_requests_over_the_limit_get_the_time_of_the_next_try() -> None:
 
 def test_all_tokens_of_a_player_and_all_spellings_count_together() -> None:
     container = Container(settings(requests_by_token=3, requests_by_address=1))
-    client = create_app(container, resources=(small_api(),)).test_client()
+    client = app_of(container, SMALL).test_client()
     other, _ = accounts.add_token(container.ports, ANNA_PLAYER)
     headers = [f"Bearer {TOKEN}", f"bearer   {TOKEN}", f"BEARER {other}", f"Bearer {TOKEN} "]
     answers = [client.get("/v1/stones", headers={"Authorization": header}) for header in headers]
@@ -326,7 +325,7 @@ class WrongClock(Container):
 
 
 def test_a_process_with_a_wrong_clock_takes_no_commands_and_serves_reads() -> None:
-    client = create_app(WrongClock(), resources=(small_api(),)).test_client()
+    client = app_of(WrongClock(), SMALL).test_client()
     for body in (b'{"name":"agate"}', b"{"):
         refusal = problem(client.post("/v1/stones", data=body, headers={**ANNA, **JSON}))
         assert (refusal.status, refusal.code) == (503, "clock-wrong")

@@ -10,7 +10,7 @@ import pytest
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
-from api.app import RESOURCES, create_app
+from api.app import RESOURCES
 from api.reference import openapi
 from api.resources.stream_response import STREAMS
 from service.audit import match_file
@@ -18,7 +18,7 @@ from service.audit.verify import CHECKS, verify
 from service.games.registry import GAMES
 from service.games.visibility import Viewer
 from service.match.model import Match
-from tests.api.conftest import Container, problem, settings
+from tests.api.conftest import Container, app_of, problem, settings
 from tests.api.table import Table, set_table
 
 SSE: Final = "text/event-stream"
@@ -34,7 +34,7 @@ def container() -> Container:
 
 @pytest.fixture(scope="module")
 def client(container: Container) -> FlaskClient:
-    return create_app(container).test_client()
+    return app_of(container).test_client()
 
 
 @pytest.fixture(scope="module")

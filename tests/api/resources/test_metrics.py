@@ -20,7 +20,7 @@ from service.match.new_match import NewMatch
 from service.observability.logfmt import Logfmt
 from service.usecases.match_lifecycle import create, join
 from service.usecases.submit import CommandKey, append
-from tests.api.conftest import TOKEN, Container, problem, settings, small_api
+from tests.api.conftest import TOKEN, Container, app_of, problem, settings, small_api
 from tests.api.metrics_reset import forget_requests
 
 
@@ -44,7 +44,7 @@ from tests.api.metrics_reset import forget_requests
 def test_metrics_are_readable_only_from_allowed_addresses_without_a_proxy(
     wanted: Mapping[str, Any], address: str, headers: Mapping[str, str], status: int
 ) -> None:
-    client = create_app(Container(settings(**wanted))).test_client()
+    client = app_of(Container(settings(**wanted))).test_client()
     answer = client.get("/metrics", headers=headers, environ_base={"REMOTE_ADDR": address})
     assert answer.status_code == status
     if status == 404:
@@ -101,7 +101,7 @@ def test_requests_are_counted_by_route_and_never_by_their_content(
 def test_overdue_seconds_are_shown_while_the_log_answers() -> None:
     now = 1_000
     ports = local_ports(GAMES, now=lambda: now)
-    client = create_app(Container(ports=ports)).test_client()
+    client = app_of(Container(ports=ports)).test_client()
     assert samples(client.get("/metrics").text)["moonstone_overdue_seconds"] == 0
     bots = create(ports, "pl_a", NewMatch(game="monkeys_on_the_moon", seats=2, bots=("random", "random")), "key").match
     now = 4_500
@@ -121,7 +121,7 @@ def test_overdue_seconds_are_shown_while_the_log_answers() -> None:
     due = ports.log.next_due(("job", "clock"))
     assert due is not None
     assert (found["moonstone_overdue_seconds"], found["moonstone_bot_matches_waiting"]) == ((now - due) / 1000, 1)
-    client = create_app(Container(ports=local_ports(GAMES, log=UnavailableLog()))).test_client()
+    client = app_of(Container(ports=local_ports(GAMES, log=UnavailableLog()))).test_client()
     assert (
         not {"moonstone_overdue_seconds", "moonstone_bot_matches_waiting"} & samples(client.get("/metrics").text).keys()
     )
@@ -135,7 +135,7 @@ class UnavailableLog(MemoryLog):
 
 def test_commands_are_counted_by_result() -> None:
     ports = local_ports(GAMES)
-    client = create_app(Container(ports=ports)).test_client()
+    client = app_of(Container(ports=ports)).test_client()
     before = samples(client.get("/metrics").text)
     wanted = NewMatch(game="monkeys_on_the_moon", seats=2)
     match = create(ports, "pl_a", wanted, "create").match

@@ -18,10 +18,12 @@ def test_a_token_is_listed_without_its_secret_and_revoked_by_its_id(client: Clie
     answer = client.get("/v1/me/tokens", first)
     assert made["token"] not in answer.get_data(as_text=True)
     listed = answer.get_json()["tokens"]
-    assert {**listed[1], "token": made["token"]} == made
+    assert [one["created_at"] for one in listed] == sorted(one["created_at"] for one in listed)
+    own, other = sorted(listed, key=lambda one: not one["current"])  # both may be of the same millisecond
+    assert {**other, "token": made["token"]} == made
     assert (made["label"], made["scopes"], made["current"]) == ("My bot", ["watch", "play"], False)
     assert made["expires_at"] - made["created_at"] == 3_600_000
-    assert (listed[0]["current"], listed[0]["scopes"]) == (True, ["watch", "play", "bots", "account"])
+    assert (own["current"], own["scopes"]) == (True, ["watch", "play", "bots", "account"])
     assert client.send("DELETE", f"/v1/me/tokens/{made['id']}", token=first).status_code == 204
     assert problem(client.get("/v1/me", made["token"])).code == "token-invalid"
     assert problem(client.send("DELETE", f"/v1/me/tokens/{made['id']}", token=first)).code == "token-not-found"
@@ -82,7 +84,7 @@ def test_a_label_is_shown_as_it_is(client: Client) -> None:
     label = "<script>alert('1')</script> & \"quotes\" {{7*7}} ${x} 🌙"
     client.do("/v1/me/tokens", {"label": label}, token)
     answer = client.get("/v1/me/tokens", token)
-    assert answer.get_json()["tokens"][1]["label"] == label
+    assert label in [one["label"] for one in answer.get_json()["tokens"]]
     assert answer.content_type == "application/json"
 
 

@@ -15,8 +15,10 @@ from service.errors import Refused
 from service.repository import cursors, index_entry
 from service.repository.index_entry import IndexEntry
 from service.repository.ports import ENDING_MS, MatchIndex, OwnList, StatusList
+from tests.length import LONG
 
 STATUS_LISTS: tuple[StatusList, ...] = get_args(StatusList)
+VERY_MANY = 100_000 if LONG else 20_000
 
 
 @pytest.fixture(params=["memory", "redis"])
@@ -152,9 +154,10 @@ def test_an_end_that_is_announced_again_late_gets_a_new_number(index: MatchIndex
     assert [entry.match_id[-1] for _, entry in index.ended(0, 9)] == ["b", "a"]
 
 
-def test_a_page_among_a_hundred_thousand_costs_no_more_than_the_first(valkey_log_url: str, creator: str) -> None:
+@pytest.mark.long
+def test_a_page_among_very_many_matches_costs_no_more_than_the_first(valkey_log_url: str, creator: str) -> None:
     client = connect(valkey_log_url)
-    entries = [IndexEntry(number, "m") for number in range(100_000)]
+    entries = [IndexEntry(number, "m") for number in range(VERY_MANY)]
     for start in range(0, len(entries), 10_000):
         client.zadd(f"index:of:{creator}:all", {entry.stored: 0 for entry in entries[start : start + 10_000]})
     index = RedisIndex(client)
@@ -171,7 +174,8 @@ def test_a_page_among_a_hundred_thousand_costs_no_more_than_the_first(valkey_log
     assert last < 5 * first + 500
 
 
-def test_an_end_and_a_page_of_ends_among_a_hundred_thousand_cost_no_more_than_the_first(valkey_log_url: str) -> None:
+@pytest.mark.long
+def test_an_end_and_a_page_of_ends_among_very_many_cost_no_more_than_the_first(valkey_log_url: str) -> None:
     client = connect(valkey_log_url)
     client.delete("index:ended")
     index = RedisIndex(client)
@@ -180,7 +184,7 @@ def test_an_end_and_a_page_of_ends_among_a_hundred_thousand_cost_no_more_than_th
         """Microseconds of the server's time for ten pages and ten ends."""
         client.config_resetstat()
         for number in range(10):
-            index.end(f"{matches}{number}", 12, 100_050)
+            index.end(f"{matches}{number}", 12, VERY_MANY + 50)
             assert len(index.ended(after, 50)) == 50
         stats = client.info("commandstats")
         return float(stats["cmdstat_zrangebyscore"]["usec"] + stats["cmdstat_eval"]["usec"])
@@ -190,9 +194,9 @@ def test_an_end_and_a_page_of_ends_among_a_hundred_thousand_cost_no_more_than_th
 
     filled(1, 60)
     few = min(cost(0, f"few{run}-") for run in range(5))
-    for first in range(60, 100_000, 10_000):
-        filled(first, min(first + 10_000, 100_000))
-    many = min(cost(after, f"many{run}-{after}-") for run in range(5) for after in (0, 50_000, 99_900))
+    for first in range(60, VERY_MANY, 10_000):
+        filled(first, min(first + 10_000, VERY_MANY))
+    many = min(cost(after, f"many{run}-{after}-") for run in range(5) for after in (0, VERY_MANY // 2, VERY_MANY - 100))
     client.delete("index:ended")
     assert many < 5 * few + 500
 

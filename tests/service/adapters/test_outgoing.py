@@ -7,6 +7,7 @@ import ssl
 import threading
 import time
 from collections.abc import Callable, Mapping
+from functools import cache
 
 import pytest
 import trustme
@@ -35,6 +36,12 @@ def trusting(authority: trustme.CA) -> ssl.SSLContext:
     return context
 
 
+@cache
+def not_needed() -> ssl.SSLContext:
+    """For requests without TLS: a client without a context would load the certificates of the system, which takes longer."""
+    return ssl.create_default_context()
+
+
 def posted(
     *urls: str,
     body: bytes = b"{}",
@@ -45,6 +52,7 @@ def posted(
     max_sends: int = 2,
 ) -> list[Result]:
     """The results of requests that one client sends one after the other."""
+    tls = tls or (not_needed() if all(url.startswith("http://") for url in urls) else None)
 
     async def post() -> list[Result]:
         async with Client(loopback=loopback, resolver=names, tls=tls) as client:
