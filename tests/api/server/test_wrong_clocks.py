@@ -162,8 +162,9 @@ def test_a_clock_that_jumps_between_two_checks_enforces_nothing(world: World, tm
     deadline = match.at + 4_000
     until(lambda: world.service.ports.now() > deadline, TIMEOUT_S, "the worker checked its clock")
     assert world.newest(match) == match
-    # The jump also does not count as an outage, which would give players time that they did not lose.
-    assert world.service.ports.lost(match.at, match.at + 120_000, 3_600_000) == 0
+    # The jump also does not count as an outage, which would give players a minute that they did not lose. A busy machine may
+    # delay the worker by some seconds, which are a real outage.
+    assert world.service.ports.lost(match.at, match.at + 120_000, 3_600_000) < 30_000
 
 
 def test_bots_are_not_played_by_a_worker_whose_clock_is_off_but_by_another(world: World, tmp_path: Path) -> None:
