@@ -11,6 +11,7 @@ from service.adapters.valkey import Valkey
 from service.container import Service, build
 from service.settings import read
 from tests.chaos.played import Played, playing
+from tests.workers.conftest import servers as servers
 from tests.workers.conftest import world as world
 
 

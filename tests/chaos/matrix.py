@@ -24,7 +24,7 @@ _PROCESSES: Final = "tests/chaos/test_processes.py"
 _KILLED_OR_CUT: Final = (
     f"{_POWER}::test_row_01_and_02_a_log_that_is_killed_or_loses_its_power_keeps_every_acknowledged_command"
 )
-_KILLS: Final = "tests/e2e/test_whole_match.py::test_kills_lose_no_acknowledged_action_and_apply_none_twice"
+_KILLS: Final = "tests/e2e/test_kills.py::test_kills_lose_no_acknowledged_action_and_apply_none_twice"
 _NO_WRITES: Final = f"{_LOG}::test_row_12_and_18_a_log_that_accepts_no_writes_says_why_and_reads_continue"
 _UPGRADE: Final = "tests/chaos/test_upgrade.py"
 _WORKERS: Final = "tests/workers/test_process.py"

@@ -173,7 +173,11 @@ def test_row_55_an_outage_of_any_length_costs_no_player_time(
     world.worker()
     world.worker()
     deadline_is = {"within": OUTAGE_BEFORE_S + ACTS_BEFORE_S, "after": seconds + 0.5, "long after": seconds + 3}
-    with serving({**world.environ, **UNLIMITED}) as server, ThreadPoolExecutor(20) as pool, ExitStack() as opened:
+    with (
+        serving({**world.environ, **UNLIMITED}, 2 if LONG else 1) as server,
+        ThreadPoolExecutor(20) as pool,
+        ExitStack() as opened,
+    ):
         clients = [
             (Client(server.port, f"Ada-{number}", history), Client(server.port, f"Ben-{number}", history))
             for number, _ in enumerate(cases())

@@ -4,8 +4,9 @@ The same check finds nothing without a fault, and it finds the loss of a log tha
 """
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import cycle
 from pathlib import Path
 from threading import Event
 from typing import Final
@@ -22,10 +23,12 @@ from tests.api.live import serving
 from tests.chaos.clients import Client, Pair, Sitter, Witness
 from tests.chaos.history import History, Stored
 from tests.chaos.stores import PowerCut
-from tests.length import LENGTH
+from tests.length import LENGTH, LONG
 from tests.waiting import until
 
-FAULTS: Final = 5 * LENGTH
+FAULTS: Final = 5 * LENGTH if LONG else 6
+KINDS: Final = (("kill",), ("cut",)) if LONG else (("kill", "cut"),)
+"""The kinds of faults that take turns in one run."""
 COMMANDS_BETWEEN_FAULTS: Final = 8
 """The least number of acknowledged commands between two faults."""
 MIN_LOSS: Final = 16_384
@@ -165,19 +168,24 @@ def test_a_control_run_without_faults_is_clean(
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("fault", ["kill", "cut"])
+@pytest.mark.parametrize("kinds", KINDS, ids=" and ".join)
 def test_row_01_and_02_a_log_that_is_killed_or_loses_its_power_keeps_every_acknowledged_command(
-    tmp_path: Path, power: Callable[..., PowerCut], valkey_queue_url: str, fault: str
+    tmp_path: Path, power: Callable[..., PowerCut], valkey_queue_url: str, kinds: Sequence[str]
 ) -> None:
     log = power()
     faults: dict[str, Callable[[], object]] = {"kill": log.server.kill, "cut": log.cut}
+    turns = cycle(kinds)
+
+    def cause_next() -> None:
+        faults[next(turns)]()
+
     with table(tmp_path, log.server, valkey_queue_url) as running:
-        recovery_s = sorted(cause_faults(running, FAULTS, faults[fault], log.server))
+        recovery_s = sorted(cause_faults(running, FAULTS, cause_next, log.server))
         running.wait_for(COMMANDS_BETWEEN_FAULTS)
         stored = running.end()
     history = running.history
     print(
-        f"{FAULTS} times {fault}: {history.acknowledged} commands, {history.retries} retries, {history.replays} replays, "
+        f"{FAULTS} times {' or '.join(kinds)}: {history.acknowledged} commands, {history.retries} retries, {history.replays} replays, "
         f"recovered in {recovery_s[FAULTS // 2]:.2f} s (median), {recovery_s[-1]:.2f} s at most"
     )
     assert history.faults(stored) == []

@@ -26,13 +26,16 @@ from tests.api.live import Server, serving
 from tests.chaos.clients import Client
 from tests.chaos.history import History
 from tests.chaos.stores import LogWithWrongClock
-from tests.length import LENGTH
+from tests.length import LENGTH, LONG
 from tests.ports import free_port, tcp_url
 from tests.waiting import in_time, until
 from tests.workers.world import World
 
 KILLS: Final = 2 * LENGTH
-SENDERS: Final = 16
+PROCESSES: Final = 2 if LONG else 1
+"""Processes of the API that are killed, each of which takes half a second of processor time to start."""
+SENDERS: Final = 16 if LONG else 8
+ACTIONS: Final = 6 if LONG else 3
 COMMANDS: Final = ("seats", "leave")
 BODIES: Final[tuple[dict[str, object] | None, ...]] = ({}, None)
 
@@ -68,7 +71,7 @@ def test_row_05_a_repeat_of_a_request_whose_worker_was_killed_gets_its_answer_an
     tmp_path: Path, log: Valkey, valkey_queue_url: str
 ) -> None:
     log_url = tcp_url(log)
-    with serving(environment(log_url, valkey_queue_url, tmp_path)) as server:
+    with serving(environment(log_url, valkey_queue_url, tmp_path), PROCESSES) as server:
         history = History()
         client = Client(server.port, "Ada", history)
         wanted = {"game": "ape_town", "seats": 2, "bots": ["random"], "manual_start": True}
@@ -77,7 +80,7 @@ def test_row_05_a_repeat_of_a_request_whose_worker_was_killed_gets_its_answer_an
         took = []
         with ThreadPoolExecutor(1) as pool:
             for number in range(KILLS):
-                server.settle()
+                server.settle(PROCESSES)
                 os.kill(log.pid, signal.SIGSTOP)
                 request = pool.submit(
                     client.ask, "POST", f"{path}/{COMMANDS[number % 2]}", BODIES[number % 2], f"k{number}"
@@ -141,6 +144,7 @@ def receipt_of(answer: httpx.Response) -> tuple[int, bytes, str | None]:
     return answer.status_code, answer.content, answer.headers.get("ETag")
 
 
+@pytest.mark.long
 def test_row_23_and_24_and_25_a_command_is_applied_once_however_often_and_late_it_is_sent(
     tmp_path: Path, log: Valkey, valkey_queue_url: str
 ) -> None:
@@ -148,7 +152,7 @@ def test_row_23_and_24_and_25_a_command_is_applied_once_however_often_and_late_i
         path = f"/v1/matches/{sender.send_simultaneously('/v1/matches', {'game': 'ape_town', 'seats': 2}, 0)['id']}"
         for player in range(2):
             sender.send_simultaneously(f"{path}/seats", {"client_seed": str(player)}, player)
-        for _ in range(6):
+        for _ in range(ACTIONS):
             player = sender.get(path, 0)["decisions"][0]["seat"]
             legal = sender.get(f"{path}/legal-actions", player)["actions"]
             sender.send_simultaneously(f"{path}/actions", {"action": legal[0]}, player)
@@ -156,7 +160,7 @@ def test_row_23_and_24_and_25_a_command_is_applied_once_however_often_and_late_i
         events = sender.get(f"{path}/events", 1)
         assert [event["type"] for event in events["events"]] == [
             *("match_created", "seat_taken", "seat_taken", "match_started"),
-            *["action"] * 6,
+            *["action"] * ACTIONS,
             "resigned",
         ]
         server.kill_workers()  # their caches are lost with them
@@ -236,7 +240,7 @@ def is_displaced(service: Service, seconds: int) -> bool:
     return abs(int(now[0]) - service.ports.now() // 1000 - seconds) < 60
 
 
-WATCHERS: Final = 60 if LENGTH == 1 else 500
+WATCHERS: Final = 500 if LONG else 60
 STREAMS_PER_ADDRESS: Final = 8
 """The number of streams from one address."""
 

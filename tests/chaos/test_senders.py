@@ -23,7 +23,7 @@ SHORT: Final = ("a body that is too large", "endless chunks", "an endless header
 """One shape for each code path that reads a request."""
 COUNTS: Final = (1, 2, 10) if LONG else (2,)
 MAX_TRIES: Final = 5
-REQUESTS: Final = 100
+REQUESTS: Final = 100 if LONG else 60
 NOISE_S: Final = 0.003
 """Shorter 95th percentiles count as this, because they are noise on a busy machine."""
 NGINX_RATE: Final = 100_000_000

@@ -82,14 +82,17 @@ class Player:
 
 
 class Watcher:
-    """Keeps a view of a match only from its event stream, over any number of broken streams."""
+    """Follows a match only by its event stream, over any number of broken streams, and keeps its view of every nth version."""
 
-    def __init__(self, player: Player, match: str, seat: int, follower: Following | None = None) -> None:
+    def __init__(
+        self, player: Player, match: str, seat: int, follower: Following | None = None, every: int = 1
+    ) -> None:
         self._player = player
         self._match = match
         self.seat = seat
         self.follower = follower or Follower(seat)
         self.version = 0
+        self._every = every
         self.views: dict[int, Json] = {}
         self.ends: list[Json] = []
 
@@ -118,4 +121,5 @@ class Watcher:
         self.version = event["version"]
         for effect in event["data"].get("effects", ()):
             self.follower.take(effect)
-        self.views[self.version] = json.loads(json.dumps(self.follower.table))
+        if self.version % self._every == 0:
+            self.views[self.version] = json.loads(json.dumps(self.follower.table))

@@ -23,6 +23,7 @@ from service.arena.bot_process import decoder
 from service.games.registry import GAMES
 from service.ops.cli import main
 from service.ops.new_bot import sample_task
+from tests.length import LONG
 from tests.ports import free_port
 from tests.serving import ROOT, Served
 
@@ -135,22 +136,31 @@ def test_a_bot_in_javascript_plays_in_the_arena_until_its_files_change(tmp_path:
     assert f"another version of {NODE} arena.mjs, whose files have changed since" in refused.stderr
 
 
-@pytest.mark.parametrize("language", PROGRAMS)
+REFUSALS: Final = (
+    (["--url", NO_SERVICE], 3, f"No service answers at {NO_SERVICE}: "),
+    (["--url", NO_SERVICE, "--token-file", "other"], 3, f"No service answers at {NO_SERVICE}: "),
+    (["--game", "chess"], 1, "The service refused: There is no game 'chess'. There are: ape_town, "),
+    (["--against", "deep_blue"], 1, "The service refused: No bot 'deep_blue' plays Ape Town."),
+    (["--token-file", "other"], 1, "The service refused: "),
+    (["--matches", "many"], 2, ""),
+    (["--matches=-1"], 2, ""),
+    (["--url", "127.0.0.1:8080"], 2, ""),
+    (["--url", "http://"], 2, ""),
+    (["--token-file", "diary"], 2, "diary holds no token; name another file with --token-file.\n"),
+    (["--token-file", "."], 2, "The token cannot be read from .: "),
+    (["--token-file", "no/token"], 2, "The token cannot be kept in no/token: there is no folder no.\n"),
+)
+"""Words, and the exit code and the beginning of the sentence that they lead to."""
+
+
+@pytest.mark.long
 @pytest.mark.parametrize(
-    ("words", "code", "sentence"),
+    ("language", "words", "code", "sentence"),
     [
-        (["--url", NO_SERVICE], 3, f"No service answers at {NO_SERVICE}: "),
-        (["--url", NO_SERVICE, "--token-file", "other"], 3, f"No service answers at {NO_SERVICE}: "),
-        (["--game", "chess"], 1, "The service refused: There is no game 'chess'. There are: ape_town, "),
-        (["--against", "deep_blue"], 1, "The service refused: No bot 'deep_blue' plays Ape Town."),
-        (["--token-file", "other"], 1, "The service refused: "),
-        (["--matches", "many"], 2, ""),
-        (["--matches=-1"], 2, ""),
-        (["--url", "127.0.0.1:8080"], 2, ""),
-        (["--url", "http://"], 2, ""),
-        (["--token-file", "diary"], 2, "diary holds no token; name another file with --token-file.\n"),
-        (["--token-file", "."], 2, "The token cannot be read from .: "),
-        (["--token-file", "no/token"], 2, "The token cannot be kept in no/token: there is no folder no.\n"),
+        (language, *refusal)
+        for number, refusal in enumerate(REFUSALS)
+        for other, language in enumerate(PROGRAMS)
+        if LONG or (number + other) % 2 == 0
     ],
 )
 def test_a_bot_that_cannot_play_says_so_in_a_sentence(

@@ -13,7 +13,7 @@ from redis import Redis
 
 from service.adapters.valkey import LOG, Valkey
 from tests.e2e.client import Json, Player
-from tests.serving import UNHURRIED, Serving, serving
+from tests.serving import SMALL, Serving, serving
 from tests.waiting import until
 
 PASSWORD = "swordfish-of-the-store"
@@ -92,7 +92,7 @@ def test_a_match_during_kills_is_counted_correctly_and_logged_without_a_secret(t
         server_with_password(tmp_path / "log", durable=True) as (log, log_url),
         server_with_password(tmp_path / "queue", durable=False) as (queue, queue_url),
         lines.open("wb") as stderr,
-        serving(tmp_path, stderr, MOONSTONE_LOG_URL=log_url, MOONSTONE_QUEUE_URL=queue_url, **UNHURRIED) as served,
+        serving(tmp_path, stderr, MOONSTONE_LOG_URL=log_url, MOONSTONE_QUEUE_URL=queue_url, **SMALL) as served,
     ):
         match = played(served)
         counts = counted(httpx.get(f"{served.url}/metrics").text, match)

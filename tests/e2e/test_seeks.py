@@ -1,15 +1,13 @@
 """The streams of players of the running service: seeks, and what happens to players beside their matches."""
 
 import json
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack
-from pathlib import Path
 
 import httpx
 
 from tests.e2e.client import Json, Player
-from tests.serving import SMALL, Served, serving
+from tests.serving import Served
 
 TIMEOUT_S = 30.0
 
@@ -32,29 +30,6 @@ def following(stack: ExitStack, url: str, player: Player) -> Iterator[Json]:
     received = frames(stack.enter_context(opened))
     assert next(received)["type"] == "hello"
     return received
-
-
-def test_the_streams_of_players_with_equal_seeks_report_their_match(tmp_path: Path) -> None:
-    body = {"game": "monkeys_on_the_moon", "seats": 2, "clock": {"turn_seconds": 3600}}
-    with serving(tmp_path, **SMALL) as served, ExitStack() as stack:
-        players = [Player(served.url, name) for name in ("Ada", "Grace")]
-        streams = []
-        for player in players:
-            stack.callback(player.close)
-            streams.append(following(stack, served.url, player))
-        served.kill("workers")
-        began = time.monotonic()
-        seeks = [player.send("POST", "/v1/seeks", body)["id"] for player in players]
-        found = {started(received) for received in streams}
-        assert time.monotonic() - began < TIMEOUT_S
-        (match,) = found
-        assert [
-            player.send("GET", f"/v1/seeks/{one}")["match"] for player, one in zip(players, seeks, strict=True)
-        ] == [
-            match,
-            match,
-        ]
-        assert sorted(player.look(match)["viewer"] for player in players) == [0, 1]
 
 
 def test_a_stream_reports_a_freed_seat_a_rematch_and_a_seek_that_ended(served: Served) -> None:

@@ -1,4 +1,4 @@
-"""A whole match over HTTP against the running service, once undisturbed and once while its processes are killed."""
+"""A whole match over HTTP against the running service."""
 
 import json
 import threading
@@ -6,14 +6,19 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import count
-from pathlib import Path
+from typing import Final
 
 import httpx
+import pytest
 
 from service.audit.verify import verify
 from service.games.registry import GAMES
 from tests.e2e.client import Json, Player, Watcher
-from tests.serving import UNHURRIED, Served, serving
+from tests.length import LONG
+from tests.serving import Served
+
+EVERY: Final = 1 if LONG else 7
+"""Every nth version is compared."""
 
 
 @contextmanager
@@ -59,9 +64,10 @@ def exported(player: Player, match: str) -> list[Json]:
     return [json.loads(line) for line in lines[1:]]
 
 
+@pytest.mark.long
 def test_clients_play_a_whole_match_and_their_streams_give_the_same_views_as_the_server(served: Served) -> None:
     with table(served.url) as (match, players):
-        watchers = [Watcher(player, match, seat) for player, seat in zip(players, (2, 3), strict=True)]
+        watchers = [Watcher(player, match, seat, every=EVERY) for player, seat in zip(players, (2, 3), strict=True)]
 
         def follow(watcher: Watcher) -> None:
             watcher.watch(events=20)  # and drop the stream in the middle
@@ -108,34 +114,9 @@ def test_clients_play_a_whole_match_and_their_streams_give_the_same_views_as_the
         for watcher, player in zip(watchers, players, strict=True):
             assert watcher.version == newest["version"]
             assert watcher.ends[-1]["reason"] == "finished"
+            assert watcher.follower.table == (player.look(match)["observation"] or {})
             for version, view in watcher.views.items():
                 assert view == (player.look(match, version)["observation"] or {}), version
         events = exported(players[0], match)
         assert [event["version"] for event in events] == list(range(1, newest["version"] + 1))
         assert events[-2]["data"]["outcome"] == newest["outcome"]
-
-
-def test_kills_lose_no_acknowledged_action_and_apply_none_twice(tmp_path: Path) -> None:
-    with serving(tmp_path, **UNHURRIED) as served, table(served.url) as (match, players):
-        victims = {
-            8: ("valkey-server", "log"),
-            16: ("-m api", ""),
-            24: ("-m workers people", ""),
-            32: ("valkey-server", "queue"),
-            40: ("-m workers people", ""),
-            48: ("-m api", ""),
-            56: ("valkey-server", "log"),
-        }
-        killed = set[int]()
-
-        def disturb(number: int) -> None:
-            if number in victims:
-                killed.add(served.kill(*victims[number]))
-
-        acknowledged = play_on(match, players, disturb)
-        assert len(killed) == len(victims), "the match was too short for every kill"
-        events = exported(players[0], match)
-        by_people = [
-            event["version"] for event in events if event["type"] == "action" and event["by"].startswith("seat:")
-        ]
-        assert sorted(acknowledged.values()) == by_people, "an acknowledged action is missing, or one is there twice"

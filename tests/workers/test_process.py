@@ -18,11 +18,13 @@ from service.match.redaction import legal_actions
 from service.observability.failpoints import KILLED, VARIABLE
 from service.usecases.match_lifecycle import create, join, leave
 from service.usecases.play import ActionRequest, act
+from tests.length import LONG
 from tests.waiting import in_time, until
 from tests.workers.world import GAME, World
 
 TIMEOUT_S: Final = 60
 """For a worker to start and play on a slow machine."""
+POINTS: Final = ("append-written", "job-claimed", "append-decided")
 
 
 def finished(world: World, *matches: Match) -> bool:
@@ -86,7 +88,8 @@ def test_workers_killed_in_their_jobs_lose_and_repeat_no_turn_and_delay_no_match
         assert max(gaps(world, match)) < 3000 * len(doomed)
 
 
-@pytest.mark.parametrize("point", ["append-written", "append-decided", "job-claimed"])
+@pytest.mark.long
+@pytest.mark.parametrize("point", POINTS if LONG else POINTS[:2])
 def test_a_match_goes_on_within_three_seconds_of_the_return_of_workers_that_were_all_killed(
     world: World, point: str
 ) -> None:
@@ -189,15 +192,16 @@ def test_a_worker_process_uses_the_log_again_after_its_server_restarts(
     assert worker.poll() is None
 
 
+@pytest.mark.long
 def test_a_deadline_is_enforced_in_time_after_every_worker_was_killed(world: World) -> None:
-    workers = [world.worker(), world.worker()]
+    workers = [world.worker() for _ in range(2 if LONG else 1)]
     wait_for_sweeper(world)  # before any clock runs: before the first beat no outage is found
     matches = [world.people(clock=seconds) for seconds in (5, 6, 7)]
     for worker in workers:
         worker.kill()
         worker.wait()
-    world.worker()
-    world.worker()
+    for _ in workers:
+        world.worker()
     late = []
     for match in matches:
         event = until(partial(first_default, world, match), TIMEOUT_S, "the deadline is enforced")

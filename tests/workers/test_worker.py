@@ -146,7 +146,7 @@ def test_rules_that_hang_suspend_the_match(world: World, turn_worker: TurnWorker
         world.service.ports, games=games, history=History(world.service.ports.log, games, world.service.ports.secret)
     )
     match = world.bots()
-    play_with(ports, rules_limit=partial(cpu_time_limit, 1))
+    play_with(ports, rules_limit=partial(cpu_time_limit, 0.2))
     turn_worker.work(burst=True, max_jobs=1, logging_level="WARNING")
     assert world.newest(match).status == "suspended"
 
@@ -154,7 +154,7 @@ def test_rules_that_hang_suspend_the_match(world: World, turn_worker: TurnWorker
 def test_time_that_a_job_waits_for_the_log_does_not_count_against_its_limit(
     world: World, turn_worker: TurnWorker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    play_with(world.service.ports, rules_limit=partial(cpu_time_limit, 1))
+    play_with(world.service.ports, rules_limit=partial(cpu_time_limit, 1.0))
     append, slow = world.service.ports.log.append, count()
 
     def late(request: Append) -> Appended | Conflict | Reused:

@@ -12,6 +12,8 @@ from secrets import token_hex
 from typing import Any, Final
 
 import msgspec
+from redis import Redis
+from redis.exceptions import RedisError
 
 from events.chain import genesis
 from events.record import Event
@@ -31,6 +33,8 @@ from workers.process import Role
 
 ROOT = Path(__file__).parents[2]
 GAME = "monkeys_on_the_moon"
+TIMEOUT_S: Final = 10
+"""After which a server that does not answer is replaced."""
 CRASHES: Final = frozenset({-signal.SIGSEGV, -signal.SIGABRT, -signal.SIGBUS, -signal.SIGILL, -signal.SIGFPE})
 """The return codes of a process that a fault in a library has ended."""
 
@@ -118,24 +122,70 @@ class World:
         return verify([line, *self.service.ports.log.read(match.id).events], self.service.ports.games)
 
 
+class Servers:
+    """A log and a queue that tests use one after the other: to empty them takes less time than to start them."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._started = 0
+        self._running: tuple[Valkey, ...] = ()
+
+    def empty(self) -> tuple[Valkey, Valkey]:
+        """The servers without data. They are new ones if the last test killed or stopped one."""
+        try:
+            for server in self._running:
+                with Redis.from_url(server.url, socket_timeout=TIMEOUT_S) as client:
+                    client.flushall()
+        except RedisError:
+            self.stop()
+        if not self._running:
+            folder = self._folder / f"servers-{self._started}"
+            self._started += 1
+            for name in ("log", "queue"):
+                self._running += (Valkey.start(folder / name, durable=name == "log"),)
+        log, queue = self._running
+        return log, queue
+
+    def stop(self) -> None:
+        for server in self._running:
+            server.stop()
+        self._running = ()
+
+
 @contextmanager
 def new_world(folder: Path) -> Iterator[World]:
     """A world with its own two servers in `folder`; its processes end with it."""
-    with Valkey.start(folder / "log", durable=True) as log, Valkey.start(folder / "queue", durable=False) as queue:
-        environ = {
-            "MOONSTONE_LOG_URL": log.url,
-            "MOONSTONE_QUEUE_URL": queue.url,
-            "MOONSTONE_DATA_DIR": str(folder / "data"),
-        }
-        service = build(read(environ), games={**GAMES, "toy": TOY}, listen=False)
-        world = World(log, queue, service, environ)
+    with closing_servers(folder) as servers, world_on(servers, folder) as world:
+        yield world
+
+
+@contextmanager
+def closing_servers(folder: Path) -> Iterator[Servers]:
+    servers = Servers(folder)
+    try:
+        yield servers
+    finally:
+        servers.stop()
+
+
+@contextmanager
+def world_on(servers: Servers, folder: Path) -> Iterator[World]:
+    """A world on empty servers; its processes end with it."""
+    log, queue = servers.empty()
+    environ = {
+        "MOONSTONE_LOG_URL": log.url,
+        "MOONSTONE_QUEUE_URL": queue.url,
+        "MOONSTONE_DATA_DIR": str(folder / "data"),
+    }
+    service = build(read(environ), games={**GAMES, "toy": TOY}, listen=False)
+    world = World(log, queue, service, environ)
+    try:
+        yield world
+    finally:
         try:
-            yield world
+            world.end()
         finally:
-            try:
-                world.end()
-            finally:
-                service.close()
+            service.close()
 
 
 def silence(world: World, ms: int) -> None:

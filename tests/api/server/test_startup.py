@@ -96,7 +96,12 @@ def test_it_is_alive_and_reports_why_it_is_not_ready_and_serves_once_it_is(
         assert (unread.status_code, unread.headers["Access-Control-Allow-Origin"]) == (414, "*")
         log.restart()
         until(lambda: client.status("/readyz") == 200, TIMEOUT_S, "it serves")
-        assert client.post("/v1/players", json={"name": "Ada"}).status_code == 201
+        made = client.post("/v1/players", json={"name": "Ada"})
+        assert made.status_code == 201
+        assert client.get("/v1/me", headers={"Authorization": f"Bearer {made.json()['token']}"}).status_code == 200
+    # The last use of a token is stored when the server stops.
+    with connect(log.url) as stored:
+        assert len(stored.hgetall(f"uses:{{account:{made.json()['player']['id']}}}")) == 1
 
 
 def test_it_stops_on_a_signal(servers: tuple[Valkey, Valkey], tmp_path: Path) -> None:
@@ -143,16 +148,3 @@ def test_without_the_url_of_a_server_it_ends_with_a_message(missing: str) -> Non
     )
     assert done.returncode == 1
     assert f"{missing} must name a server".encode() in done.stderr
-
-
-def test_the_last_use_of_a_token_is_stored_when_the_server_stops(
-    servers: tuple[Valkey, Valkey], tmp_path: Path
-) -> None:
-    log, _ = servers
-    log.restart()
-    with alone(*servers, tmp_path / "data") as client:
-        until(lambda: client.status("/readyz") == 200, TIMEOUT_S, "it is ready")
-        made = client.post("/v1/players", json={"name": "Ada"}).json()
-        assert client.get("/v1/me", headers={"Authorization": f"Bearer {made['token']}"}).status_code == 200
-    with connect(log.url) as stored:
-        assert len(stored.hgetall(f"uses:{{account:{made['player']['id']}}}")) == 1

@@ -48,6 +48,15 @@ def status(client: httpx.Client) -> int:
         return 0
 
 
+def fault(client: httpx.Client) -> str:
+    """Why a process is not ready; empty if it does not answer, or is ready."""
+    try:
+        (found,) = client.get("/readyz").json().get("faults", ("",))
+    except httpx.TransportError:
+        return ""
+    return str(found)
+
+
 def commands(world: World, client: httpx.Client, name: str) -> list[tuple[int, str]]:
     """The statuses and codes of commands of a new player: create a match, take a seat, wait for others, and end that again.
 
@@ -71,14 +80,11 @@ def commands(world: World, client: httpx.Client, name: str) -> list[tuple[int, s
     return found
 
 
-@pytest.mark.parametrize(("seconds", "side"), [(30, "ahead of"), (-30, "behind")])
-def test_an_api_process_with_a_wrong_clock_is_not_ready_and_says_why(
-    world: World, tmp_path: Path, seconds: int, side: str
-) -> None:
-    wrong = WrongClock(tmp_path / "clock", seconds)
+def test_an_api_process_with_a_wrong_clock_is_not_ready_and_says_why(world: World, tmp_path: Path) -> None:
+    wrong = WrongClock(tmp_path / "clock", 30)
     stderr = tmp_path / "stderr"
     clients = []
-    with stderr.open("wb") as output:
+    with stderr.open("ab") as output:
         for more in ({}, wrong.environ):
             port = free_port()
             environ = {
@@ -96,19 +102,25 @@ def test_an_api_process_with_a_wrong_clock_is_not_ready_and_says_why(
         right, off = clients
         with right, off:
             until(lambda: status(right) == 200, TIMEOUT_S, "the first is ready")
-            until(lambda: status(off) == 503, TIMEOUT_S, "the second is not")
-            (fault,) = off.get("/readyz").json()["faults"]
-            assert fault.startswith("this machine's clock is ")
-            assert fault.endswith(f" s {side} the log server's; clocks must agree (NTP)")
-            until(lambda: 28 < offset(off) < 32, TIMEOUT_S, "its metrics have the offset")
-            assert offset(right) < 1
-            until(lambda: side.encode() in stderr.read_bytes(), TIMEOUT_S, "its log has the fault")
-            assert commands(world, off, "off") == [(503, "clock-wrong")] * 4
-            assert off.get("/v1/matches").json()["matches"] == []
+            for seconds, side in ((30, "ahead of"), (-30, "behind")):
+                wrong.set_offset(seconds)
+                until(lambda side=side: side in fault(off), TIMEOUT_S, f"the second is {side} the log")  # type: ignore[misc]
+                assert status(off) == 503
+                assert fault(off).startswith("this machine's clock is ")
+                assert fault(off).endswith(f" s {side} the log server's; clocks must agree (NTP)")
+                until(lambda: 28 < offset(off) < 32, TIMEOUT_S, "its metrics have the offset")
+                assert offset(right) < 1
+                until(lambda side=side: side.encode() in stderr.read_bytes(), TIMEOUT_S, "its log has the fault")  # type: ignore[misc]
+                assert commands(world, off, "off") == [(503, "clock-wrong")] * 4
+                assert off.get("/v1/matches").json()["matches"] == []
+                wrong.set_offset(0)
+                until(lambda: status(off) == 200, TIMEOUT_S, "it is ready once its clock agrees")
+                until(lambda: offset(off) < 1, TIMEOUT_S, "its metrics say so")
+                until(
+                    lambda: b"agrees with the log server's again" in stderr.read_bytes(), TIMEOUT_S, "its log says so"
+                )
+                os.truncate(stderr, 0)
             assert [status for status, _ in commands(world, right, "right")] == [201, 201, 201, 204]
-            wrong.set_offset(0)
-            until(lambda: status(off) == 200, TIMEOUT_S, "it is ready once its clock agrees")
-            until(lambda: offset(off) < 1, TIMEOUT_S, "its metrics say so")
             assert [status for status, _ in commands(world, off, "agrees")] == [201, 201, 201, 204]
             times = [event.at for match in world.open_matches() for event in world.events(match)]
             assert len(times) == 4
@@ -150,8 +162,9 @@ def test_a_clock_that_jumps_between_two_checks_enforces_nothing(world: World, tm
     deadline = match.at + 4_000
     until(lambda: world.service.ports.now() > deadline, TIMEOUT_S, "the worker checked its clock")
     assert world.newest(match) == match
-    # The jump also does not count as an outage, which would give players time that they did not lose.
-    assert world.service.ports.lost(match.at, match.at + 120_000, 3_600_000) == 0
+    # The jump also does not count as an outage, which would give players a minute that they did not lose. A busy machine may
+    # delay the worker by some seconds, which are a real outage.
+    assert world.service.ports.lost(match.at, match.at + 120_000, 3_600_000) < 30_000
 
 
 def test_bots_are_not_played_by_a_worker_whose_clock_is_off_but_by_another(world: World, tmp_path: Path) -> None:

@@ -9,11 +9,11 @@ import pytest
 from service.arena.deals import Contest, Deal, MatchResult
 from service.arena.standings import Standings
 from service.arena.statistics import Interval, Scores, elo, expected_score, student_t
-from tests.length import LENGTH
+from tests.length import LENGTH, LONG
 from tests.service.local_arena.toys import pair_scores, table_ranks, true_table_score
 
 RUNS = 1200
-TABLE_RUNS = 400
+TABLE_RUNS = 400 if LONG else 200
 DEALS = 100
 
 
@@ -33,7 +33,7 @@ def scores_of(values: list[float]) -> Scores:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("strength", [0.5, 0.6, 0.7])
+@pytest.mark.parametrize("strength", [0.5, 0.6, 0.7] if LONG else [0.6])
 def test_intervals_of_two_bots_contain_the_true_score_in_93_to_97_of_100(strength: float) -> None:
     held = 0
     for seed in range(RUNS * LENGTH):

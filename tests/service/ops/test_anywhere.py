@@ -1,9 +1,11 @@
 """`moonstone play`, `verify` and `view` work without Unix and import nothing that needs it; other commands say that they need it."""
 
+import json
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 import pytest
 
@@ -11,7 +13,8 @@ from service.ops.cli import NEED_UNIX
 from tests.serving import ROOT
 
 NO_UNIX: Final = """
-import os, signal, socket, sys
+import io, json, os, signal, socket, sys
+from contextlib import redirect_stderr, redirect_stdout
 
 for name in ("fcntl", "resource", "pwd", "grp", "termios", "tty", "pty", "syslog"):
     sys.modules[name] = None
@@ -23,24 +26,40 @@ for module, names in (
     for name in names.split():
         delattr(module, name)
 from service.ops.cli import main
-main()
+for line in sys.stdin:
+    with redirect_stdout(io.StringIO()) as output, redirect_stderr(output):
+        try:
+            main(json.loads(line))
+        except SystemExit as end:
+            code = end.code
+    print(json.dumps([code, output.getvalue()]), flush=True)
 """
-"""Runs the command without the modules that Windows lacks."""
+"""Runs commands without the modules that Windows lacks."""
+
+Run: TypeAlias = Callable[..., tuple[int, str]]
 
 
-def run(*words: str | Path) -> tuple[int, str]:
-    done = subprocess.run(
-        [sys.executable, "-c", NO_UNIX, *map(str, words)],
-        capture_output=True,
-        text=True,
-        cwd=ROOT,
-        timeout=60,
-        check=False,
-    )
-    return done.returncode, done.stdout + done.stderr
+@pytest.fixture(scope="module")
+def run() -> Iterator[Run]:
+    """A function that runs a command, and returns its exit code and what it prints. All run in one process."""
+    command = [sys.executable, "-c", NO_UNIX]
+    with subprocess.Popen(command, text=True, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        stdin, stdout = process.stdin, process.stdout
+
+        def run(*words: str | Path) -> tuple[int, str]:
+            stdin.write(json.dumps([*map(str, words)]) + "\n")
+            stdin.flush()
+            code, output = json.loads(stdout.readline())
+            return code, output
+
+        yield run
+        stdin.close()
+        assert process.wait(60) == 0
 
 
-def test_a_match_is_played_exported_and_verified(tmp_path: Path) -> None:
+def test_a_match_is_played_exported_and_verified(run: Run, tmp_path: Path) -> None:
     file = tmp_path / "match.ndjson"
     code, output = run("play", "four_monkeys", "--bots", "greedy,random", "--export", file)
     assert (code, output.startswith("4 Monkeys. Seats: 2. Events: ")) == (0, True), output
@@ -54,7 +73,7 @@ def test_a_match_is_played_exported_and_verified(tmp_path: Path) -> None:
     assert (code, output.startswith("Error: version 7, chain: ")) == (1, True), output
 
 
-def test_the_commands_are_listed() -> None:
+def test_the_commands_are_listed(run: Run) -> None:
     code, output = run("--help")
     assert code == 0
     for name in NEED_UNIX:
@@ -73,7 +92,7 @@ def test_the_commands_are_listed() -> None:
         ("arena", "ape_town"),
     ],
 )
-def test_commands_that_need_unix_say_so_in_a_sentence(words: tuple[str, ...]) -> None:
+def test_commands_that_need_unix_say_so_in_a_sentence(run: Run, words: tuple[str, ...]) -> None:
     advice = (
         "needs Linux or another Unix, such as WSL or a container; `moonstone play`, `moonstone verify`, "
         "`moonstone view` and `moonstone dataset` run here."
@@ -81,6 +100,6 @@ def test_commands_that_need_unix_say_so_in_a_sentence(words: tuple[str, ...]) ->
     assert run(*words) == (1, f"Error: `moonstone {words[0]}` {advice}\n")
 
 
-def test_an_unknown_command_is_reported_as_everywhere() -> None:
+def test_an_unknown_command_is_reported_as_everywhere(run: Run) -> None:
     code, output = run("sreve")
     assert (code, "No such command 'sreve'" in output) == (2, True)

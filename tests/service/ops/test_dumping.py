@@ -9,9 +9,10 @@ from typing import Final
 
 import msgspec
 import pytest
+from click.testing import Result
 
 from service.adapters.valkey import Valkey
-from service.audit import dataset
+from service.audit import dataset, dump_writer
 from service.audit.dump_check import index_of
 from service.audit.dump_files import read_heads
 from service.audit.match_file import export
@@ -20,6 +21,7 @@ from service.container import build
 from service.match.model import Match
 from service.match.new_match import NewMatch
 from service.match.redaction import see_event
+from service.ops import server_commands
 from service.repository.ports import Ports
 from service.settings import read
 from service.usecases.match_lifecycle import create
@@ -74,20 +76,18 @@ def log(tmp_path_factory: pytest.TempPathFactory, valkey_queue_url: str) -> Iter
 def dumped(log: Log, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("dump")
     done = dump(log, folder)
-    assert done.returncode == 0, done.stderr
+    assert done.exit_code == 0, done.stderr
     return folder
 
 
-def dump(log: Log, folder: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", SMALL_PARTS, "dump", str(folder)],
-        capture_output=True,
-        text=True,
-        env={**os.environ, **log.environ},
-        cwd=ROOT,
-        timeout=60,
-        check=False,
-    )
+def dump(log: Log, folder: Path) -> Result:
+    """The result of the command in this process, with a part for each match."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(dump_writer, "MAX_MATCHES", 1)
+        patch.setattr(server_commands, "lower_priority", bool)
+        for name, value in log.environ.items():
+            patch.setenv(name, value)
+        return run("dump", folder)
 
 
 @pytest.mark.long
@@ -99,7 +99,7 @@ def test_a_dump_that_is_killed_is_continued(log: Log, tmp_path: Path, parts: int
         until(lambda: folder.exists() and len(list(folder.glob("*.heads.csv"))) >= parts, 60, "parts are written")
         process.kill()
     done = dump(log, folder)
-    assert (done.returncode, done.stdout.startswith("added ")) == (0, True), done.stderr
+    assert (done.exit_code, done.stdout.startswith("added ")) == (0, True), done.stderr
     rows = [row for part in index_of(folder).parts for row in read_heads(folder, part)]
     assert [(row.match, row.head) for row in rows] == [(match.id, match.head.hash) for match in log.matches]
     done_check = run("verify", folder)
@@ -125,7 +125,7 @@ def test_a_full_disk_is_reported_in_one_sentence_and_the_dump_is_continued(log: 
     error = f"Error: cannot read or write {folder}: File too large; the next run continues the dump\n"
     assert (done.returncode, done.stdout, done.stderr.endswith(error)) == (1, "", True), done.stderr
     assert not list(folder.glob("*.part")), "a draft would keep the disk full"
-    assert dump(log, folder).returncode == 0
+    assert dump(log, folder).exit_code == 0
     assert run("verify", folder).exit_code == 0
 
 
@@ -143,7 +143,7 @@ def test_it_says_what_it_added_and_leaves_private_matches_out(log: Log, tmp_path
 def test_a_folder_of_something_else_is_refused_in_one_sentence(log: Log, tmp_path: Path) -> None:
     (tmp_path / "diary.txt").touch()
     done = dump(log, tmp_path)
-    assert (done.returncode, done.stdout) == (1, "")
+    assert (done.exit_code, done.stdout) == (1, "")
     assert "has no index.json but other files (diary.txt); give a new or an empty folder\n" in done.stderr
 
 

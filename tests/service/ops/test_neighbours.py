@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from service.adapters.server_folder import SOCKET
-from tests.serving import Serving, serving
+from tests.serving import FEWEST, Serving, serving
 
 NOBODY = 65534
 
@@ -49,7 +49,7 @@ def folder() -> Iterator[Path]:
 def served(folder: Path) -> Iterator[Serving]:
     (folder / "data" / "log").mkdir(parents=True)  # open, as an operator or a copy may leave it
     (folder / "data").chmod(0o777)
-    with serving(folder) as running:
+    with serving(folder, **FEWEST) as running:
         yield running
 
 
