@@ -69,12 +69,13 @@ def backlog(world: World, count: int) -> list[str]:
 
 
 def check(world: World, matches: list[str]) -> None:
-    """Every match has exactly one entry, all entries are right, and nothing is due."""
+    """Every match has exactly one entry, all entries are right, and soon nothing is due."""
     checked = Checked()
     assert list(faults(world.service.ports, GAME, checked)) == []
     assert (checked.entries, checked.waiting) == (len(matches), 0)
     assert sorted(entry.rated.match for entry in entries(world.service.ports.log, GAME)) == sorted(matches)
-    assert world.service.ports.log.scheduled("rating") == ()
+    # A worker that starts may set the due time of a match again that is rated meanwhile.
+    until(lambda: not world.service.ports.log.scheduled("rating"), 30, "nothing is due")
 
 
 @pytest.mark.long
