@@ -103,6 +103,8 @@ def test_a_bot_answers_a_person_as_fast_beside_a_flood_of_matches_of_bots(world:
             before = events(world, plain)
             alone += answers_ms(world, ANSWERS // 2)
             assert events(world, plain) == before, "the process for people played matches of the flood"
+            if waiting(world) < FLOOD:
+                plain += flood(world)
             floods.send_signal(signal.SIGCONT)
             beside += answers_ms(world, ANSWERS)
             assert waiting(world) > 0, "the flood was over too soon"
