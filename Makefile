@@ -4,8 +4,8 @@ VENV = .venv
 MUTMUT = $(VENV)/mutmut
 BIN = $(VENV)/bin
 STAMP = $(VENV)/.installed
-# Tests wait for processes, disks and deadlines for more than half of their time, so five test processes keep two cores busy.
-PYTEST = $(BIN)/python -m pytest -n 5 --dist=worksteal
+# Tests wait for processes, disks and deadlines for more than half of their time, so six test processes keep two cores busy.
+PYTEST = $(BIN)/python -m pytest -n 6 --dist=worksteal
 # A test that hangs fails after five minutes, with the stacks of all threads.
 LIMIT = -o faulthandler_timeout=300 -o faulthandler_exit_on_timeout=true
 # The length of tests that have a long form, as a multiple of their length in `make test`: 40 means 200 power cuts.

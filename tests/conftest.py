@@ -2,11 +2,9 @@
 
 import os
 import signal
-import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -16,6 +14,7 @@ from hypothesis import HealthCheck, settings
 from redis import Redis
 
 from service.adapters.valkey import Valkey
+from tests.collector import untraced
 from tests.ports import free_port, tcp_url
 from tests.serving import UNHURRIED, Served, shared
 
@@ -74,19 +73,9 @@ def is_measured(item: pytest.Item) -> bool:
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
-    """Run a test that does not count for coverage without the tracer, which makes the rules three times as slow.
-
-    The marker `no_cover` of pytest-cov is not enough: in a worker of xdist it stops only one of two tracers.
-    """
-    tracers = sys.gettrace(), threading.gettrace()
-    if not is_measured(item):
-        sys.settrace(None)
-        threading.settrace(None)
-    try:
+    """Run a test that does not count for coverage without the tracer, which makes the rules three times as slow."""
+    with nullcontext() if is_measured(item) else untraced():
         return (yield)
-    finally:
-        sys.settrace(tracers[0])
-        threading.settrace(tracers[1])
 
 
 @pytest.fixture(scope="session")
