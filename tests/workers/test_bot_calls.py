@@ -244,7 +244,7 @@ def test_in_a_timed_game_a_bot_is_called_at_its_pace_one_call_at_a_time(world: W
         bot = hosted(world, receiver.url)
         match = match_of(world, bot, "random", game="four_monkeys", bot_pace_ms=300)
         world.worker("people")
-        with calling(world):
+        with calling(world, hints=True):
             until(lambda: len(lasting) >= 5, SLOW_S, "the bot was called five times")
     assert all(later - earlier >= 0.4 for earlier, later in pairwise(lasting))
     assert not [event for event in world.events(match) if event.type in {"default_action", "seat_handed_over"}]
@@ -261,7 +261,7 @@ def test_a_bot_that_hangs_in_a_timed_game_does_not_keep_another_one_from_being_c
             world, hosted(world, hanging.url), hosted(world, quick.url), "random", game="four_monkeys", bot_pace_ms=200
         )
         world.worker("people")
-        with calling(world, {"call": CALL_KIND._replace(timeout_ms=1000 * SLOW_S)}):
+        with calling(world, {"call": CALL_KIND._replace(timeout_ms=1000 * SLOW_S)}, hints=True):
             until(lambda: hanging.requests, SLOW_S, "one bot hangs")
             before = len(quick.requests)
             until(lambda: len(quick.requests) >= before + 4, SLOW_S, "the other one is called again and again")

@@ -17,14 +17,14 @@ from service.match.new_match import NewMatch
 from service.match.redaction import legal_actions
 from service.usecases.match_lifecycle import create, join, leave
 from service.usecases.play import ActionRequest, act
-from tests.length import LENGTH
+from tests.length import LENGTH, LONG
 from tests.waiting import in_time, until
 from tests.workers.world import GAME, World
 
 FLOOD: Final = 75 * LENGTH
 """Matches of bots; TEST_LENGTH=40 makes 3,000, which the limits of an earlier release allowed one address."""
 ANSWERS: Final = 10
-TURNS: Final = 4
+TURNS: Final = 4 if LONG else 2
 PAUSE_S: Final = 0.02
 """A person's thinking time before each action."""
 NOISE_MS: Final = 10
