@@ -39,6 +39,15 @@ class _Group(click.Group):
             return _refusal(cmd_name)
         return _imported(cmd_name)
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        try:
+            return super().resolve_command(ctx, args)
+        except click.NoSuchCommand as error:
+            # click suggests commands that are added to the group, and these are not.
+            raise click.NoSuchCommand(error.command_name, possibilities=self.list_commands(ctx), ctx=ctx) from None
+
 
 @cache
 @uncollected()

@@ -108,7 +108,7 @@ def show(viewed: Viewed, out: str | None = None, *, opens: bool = True) -> None:
 
 def _with_progress(views: Sequence[View]) -> Iterable[View]:
     """The views, with a progress bar on a terminal. Only then rich is imported, which takes as long as all else."""
-    if not sys.stderr.isatty():
+    if sys.stderr is None or not sys.stderr.isatty():  # None if the process was started without one
         return views
     from rich.console import Console  # noqa: PLC0415
     from rich.progress import track  # noqa: PLC0415

@@ -23,7 +23,6 @@ from service.subscriptions import webhook_delivery
 from service.usecases import webhooks
 from service.usecases.match_lifecycle import leave
 from service.usecases.play import ActionRequest, act
-from tests.length import LONG
 from tests.service.adapters.receivers import HEAD, Answer, Receiver, receiving, resets, says, status
 from tests.waiting import until
 from tests.workers.calling import calling, end_leases
@@ -165,8 +164,7 @@ def test_an_address_that_is_not_public_is_not_called_without_the_setting(world: 
     assert (tried.last.failure, receiver.connections) == ("address-forbidden", 0)
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("point", POINTS if LONG else POINTS[:1])
+@pytest.mark.parametrize("point", POINTS)
 def test_a_kill_at_any_step_loses_no_notice(point: str, world: World, receiver: Receiver) -> None:
     subscribe(world, receiver, "started")
     doomed = world.calls(**{VARIABLE: point})

@@ -217,12 +217,11 @@ def test_one_call_finds_the_clients_that_hung_up() -> None:
         assert found == {name: check() for name, check in checks.items()}
 
 
-def test_a_server_that_stops_sends_an_end_frame_to_every_stream(server: Server, service: Service) -> None:
-    """The last test, because it stops the server of all."""
+def test_a_server_that_stops_sends_an_end_frame_to_every_stream(environ: Mapping[str, str], service: Service) -> None:
     table = set_table(service.ports)
     # One stream each: until all processes have reported, each has only its share of a player's streams.
     tokens = [accounts.sign_up(service.ports, "Watcher")[1] for _ in range(104)]
-    with ExitStack() as clients:
+    with serving(environ) as server, ExitStack() as clients:
         streams = [
             frames(
                 clients.enter_context(

@@ -101,5 +101,6 @@ def test_commands_that_need_unix_say_so_in_a_sentence(run: Run, words: tuple[str
 
 
 def test_an_unknown_command_is_reported_as_everywhere(run: Run) -> None:
-    code, output = run("sreve")
-    assert (code, "No such command 'sreve'" in output) == (2, True)
+    for wrong, right in (("sreve", "serve"), ("plya", "play"), ("datast", "dataset")):
+        code, output = run(wrong)
+        assert (code, f"No such command '{wrong}'. Did you mean '{right}'?" in output) == (2, True)

@@ -244,3 +244,11 @@ def test_the_page_is_opened_in_the_browser(words: tuple[str, ...], opened: Path,
     assert done.returncode == 0, done.stderr
     (page,) = tmp_path.glob("*.html")
     assert opened.read_text(encoding="utf-8") == f"{page.as_uri()}\n"
+
+
+def test_a_page_is_written_also_without_a_standard_error(tmp_path: Path) -> None:
+    run("play", "monsters_on_the_moon", "--bots", "random", "--export", "match.ndjson", "--seed", SEED.hex())
+    command = f"{sys.executable} -m service.ops.cli view match.ndjson --out page.html 2>&-"
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(["sh", "-c", command], cwd=tmp_path, env=environment, timeout=60, check=False)
+    assert (done.returncode, (tmp_path / "page.html").exists()) == (0, True)

@@ -336,6 +336,7 @@ def test_all_code_and_data_that_makes_a_match_is_in_its_fingerprint(
     snapshots.fingerprint(TOY)
     names = {str(path.relative_to(ROOT)) for folder in folders for path in folder.rglob("*")}
     assert names >= {
-        *("events/chain.py", "service/match/fold.py", "service/games/ape_town/components.json"),
+        *("events/chain.py", "service/match/fold.py", "service/repository/snapshots.py"),
+        "service/games/ape_town/components.json",
         *("service/games/kit/ranking.py", "tests/service/games/toy/apply.py"),
     }
