@@ -16,7 +16,10 @@ const UNREACHABLE = 3;
 const STOPPED = 130;
 
 // Problems of an action that came too late: there is nothing left to decide.
-const CLOSED = ["decision-closed", "match-not-running", "match-over", "match-suspended", "not-your-turn", "too-late"];
+const CLOSED = [
+  "decision-closed", "match-not-running", "match-over", "match-suspended", "not-your-turn", "too-late",
+  "not-seated", // the player left the match, or lost the seat, while the bot was thinking
+];
 
 const USAGE = `usage: node bot.mjs [--url URL] [--game GAME] [--against BOTS] [--matches N] [--name NAME] [--token-file FILE]
 

@@ -42,10 +42,11 @@ test("every turn of every match is answered until the last match ends", async ()
 });
 
 test("a decision that has closed is left", async () => {
-  const closed = { code: "decision-closed", detail: "It has closed." };
-  const client = service([hello("m1"), turn("m1", "0:4"), finished("m1")], closed);
-  await play(client, first);
-  assert.equal(client.sent.length, 1);
+  for (const code of ["decision-closed", "not-seated"]) {
+    const client = service([hello("m1"), turn("m1", "0:4"), finished("m1")], { code, detail: "It has closed." });
+    await play(client, first);
+    assert.equal(client.sent.length, 1);
+  }
 });
 
 test("after an illegal action the first of the newest list is taken", async () => {

@@ -15,7 +15,10 @@ from strategy import choose
 REFUSED, WRONG_ARGUMENTS, UNREACHABLE, STOPPED = 1, 2, 3, 130
 """Exit codes."""
 
-CLOSED = {"decision-closed", "match-not-running", "match-over", "match-suspended", "not-your-turn", "too-late"}
+CLOSED = {
+    *("decision-closed", "match-not-running", "match-over", "match-suspended", "not-your-turn", "too-late"),
+    "not-seated",  # the player left the match, or lost the seat, while the bot was thinking
+}
 """Problems of an action that came too late: there is nothing left to decide."""
 
 

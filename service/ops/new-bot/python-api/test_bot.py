@@ -64,11 +64,10 @@ class BotTest(unittest.TestCase):
         self.play(Service([{"type": "hello", "matches": []}]))
 
     def test_a_decision_that_has_closed_is_left(self):
-        service = Service(
-            [HELLO, turn("m1", "0:4"), finished("m1")], {"code": "decision-closed", "detail": "It has closed."}
-        )
-        self.assertIn("refused: It has closed.", self.play(service))
-        self.assertEqual(len(service.sent), 1)
+        for code in ("decision-closed", "not-seated"):
+            service = Service([HELLO, turn("m1", "0:4"), finished("m1")], {"code": code, "detail": "It has closed."})
+            self.assertIn("refused: It has closed.", self.play(service))
+            self.assertEqual(len(service.sent), 1)
 
     def test_after_an_illegal_action_the_first_of_the_newest_list_is_taken(self):
         service = Service([HELLO, turn("m1", "0:4"), finished("m1")], {"code": "illegal-action", "detail": "No."})
