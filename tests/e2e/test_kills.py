@@ -94,7 +94,8 @@ def test_a_rated_match_is_rated_soon_after_its_end_also_by_workers_that_were_kil
         notice = next(frame for frame in received if frame["type"] == "finished")
         assert (notice["rating"]["rank"], notice["rating"]["counted"]) == (1, True)
         player_id = ada.send("GET", "/v1/me")["id"]
-        (rating,) = ada.send("GET", f"/v1/players/{player_id}")["ratings"]
+        # The notice follows from the rating stream, and the leaderboards are folded from it a little later.
+        (rating,) = until(lambda: ada.send("GET", f"/v1/players/{player_id}")["ratings"], 10, "the rating is shown")
         assert {name: rating[name] for name in ("rating", "mu", "sigma")} == notice["rating"]["after"]
         (past,) = ada.send("GET", f"/v1/players/{player_id}/ratings")["matches"]
         assert (past["match"], past["after"]) == (match, notice["rating"]["after"])
