@@ -134,6 +134,16 @@ def test_time_given_back_counts_for_an_action_if_that_was_before_its_receipt(
     assert arena.match(table).paused == before + after
 
 
+def extend_meanwhile(arena: Arena, table: MatchId, ms: int) -> None:
+    """Give back an outage of so many milliseconds before the next append, 100 ms from now."""
+
+    def meanwhile() -> None:
+        arena.wait(100)
+        extend(arena.ports, table, "outage", ms)
+
+    arena.log.meanwhile = [meanwhile]
+
+
 def test_an_outage_that_another_process_gives_back_meanwhile_counts_once(
     attempts: list[tuple[int | None, int | None]],
 ) -> None:
@@ -142,11 +152,7 @@ def test_an_outage_that_another_process_gives_back_meanwhile_counts_once(
     arena.be_away(1_000)
     received_at = arena.time
 
-    def meanwhile() -> None:
-        arena.wait(100)
-        extend(arena.ports, table, "outage", 1_000)
-
-    arena.log.meanwhile = [meanwhile]
+    extend_meanwhile(arena, table, 1_000)
     arena.act(table, "anna")
     assert attempts == [(received_at, None)] * 2
     assert arena.match(table).paused == 1_000
@@ -162,10 +168,6 @@ def test_an_action_that_a_slow_clock_receives_before_all_known_events_has_the_pa
     arena.time -= 50
     received_at = arena.time
 
-    def meanwhile() -> None:
-        arena.wait(100)
-        extend(arena.ports, table, "outage", 20)
-
-    arena.log.meanwhile = [meanwhile]
+    extend_meanwhile(arena, table, 20)
     arena.act(table, "anna")
     assert attempts == [(received_at, None), (received_at, 1)]
