@@ -18,7 +18,7 @@ from events.due import Due
 from events.log import LogUnavailable
 from events.record import MatchId
 from service.errors import Corrupt, Refused
-from service.match.model import HINT_MS
+from service.match.due_times import HINT_MS
 from service.observability import failpoints, metrics
 from service.repository.ports import Lane, Ports
 from workers.clock_check import ClockCheck, ClockFault

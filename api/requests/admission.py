@@ -4,7 +4,7 @@ from typing import Final
 
 from api.http import context
 from service.errors import Refused
-from service.match.model import HINT_MS
+from service.match.due_times import HINT_MS
 from service.repository.limits import Policy
 
 CREATION_WINDOW: Final = 60

@@ -3,11 +3,14 @@
 A due entry contains only a time. The work that is due follows from the match.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Final, TypeAlias
 
 from events.due import DueTimes
-from service.match.model import HINT_MS, Match
+from service.match.model import Match
+
+HINT_MS: Final = 300
+"""For a decision that is due at once, other processes get a hint. After this time the hint counts as lost."""
 
 
 def due_times(match: Match, after: int = -1) -> DueTimes:
@@ -45,7 +48,7 @@ def _open(match: Match, _after: int) -> int | None:
 
 
 def _call(match: Match, _after: int) -> int | None:
-    return _without_hint(match, match.call_at())
+    return _first(match, (one.slot for one in match.decisions() if one.called_at is not None))
 
 
 def _rating(match: Match, _after: int) -> int | None:
@@ -57,12 +60,20 @@ def _either(match: Match, after: int) -> int | None:
 
 
 def _turn_at(match: Match, after: int) -> int | None:
-    """For a job that is due immediately, workers got a hint. Its due entry has the time at which the hint counts as lost."""
-    return _without_hint(match, match.job_at(after))
+    decisions = match.decisions()
+    if match.status == "running" and not decisions:
+        return match.at + HINT_MS
+    return _first(match, (one.slot for one in decisions if one.scheduled_at is not None and one.scheduled_at > after))
 
 
-def _without_hint(match: Match, at: int | None) -> int | None:
-    return at + HINT_MS if at is not None and at <= match.at else at
+def _first(match: Match, slots: Iterable[int | None]) -> int | None:
+    """The first time of a due entry of decisions with these slots; None if there are none.
+
+    For one that is due with the newest event, other processes got a hint. Its due entry has the time at which the hint counts as
+    lost. This is counted from the slot: counted from the event, players who act all the time would delay bots without end.
+    """
+    times = (slot if slot > match.at else max(match.at, slot + HINT_MS) for slot in slots if slot is not None)
+    return min(times, default=None)
 
 
 def _deadline(match: Match) -> int | None:

@@ -26,8 +26,6 @@ Status: TypeAlias = Literal["open", "running", "suspended", "finished", "aborted
 Expiry: TypeAlias = Literal["timer", "resigned", "seat_handed_over", "default_action"]
 """The event types that may follow from a passed deadline."""
 
-HINT_MS: Final = 300
-"""For a job that is due immediately, workers get a hint. After this time the hint counts as lost."""
 LATE_MS: Final = 500
 """Lateness above which a bot's turn is rescheduled: its missed turn counts as a turn without an action."""
 OPEN_MS: Final = 24 * 3_600_000
@@ -116,7 +114,8 @@ class Match(Folding, frozen=True, dict=True):  # type: ignore[misc]  # msgspec l
         holder = None if decision.seat == CLOCK else self.seats[decision.seat]
         wait = None if holder is None else self._wait(holder, decision, opening)
         due = None if wait is None else max(opens_at, opening.at) + wait + self.paused
-        scheduled_at = None if wait is None or due is None else self._scheduled_at(due, wait)
+        slot = None if wait is None or due is None else self._slot(due, wait)
+        planned_at = None if slot is None else max(self.at, slot)
         is_hosted = holder is not None and holder.is_hosted
         return OpenDecision(
             id=f"{'clock' if decision.seat == CLOCK else decision.seat}:{opening.version}",
@@ -127,15 +126,16 @@ class Match(Folding, frozen=True, dict=True):  # type: ignore[misc]  # msgspec l
             deadline=None if deadline is None else deadline + self.paused,
             deadline_shown=shown,
             plays_at=None if due is None or is_hosted else max(self.at, due),
-            scheduled_at=None if is_hosted else scheduled_at,
-            called_at=scheduled_at if is_hosted else None,
+            scheduled_at=None if is_hosted else planned_at,
+            called_at=planned_at if is_hosted else None,
+            slot=slot,
             by_clock=allowed is not None,
         )
 
-    def _scheduled_at(self, due: int, wait: int) -> int:
+    def _slot(self, due: int, wait: int) -> int:
         if wait and self.at > due + LATE_MS:
             due += -(-(self.at - LATE_MS - due) // wait) * wait
-        return max(self.at, due)
+        return due
 
     def observation(self, viewer: Viewer) -> msgspec.Raw | None:
         """What a viewer sees of the table, as JSON; None before the start. Cached for each viewer."""

@@ -29,6 +29,8 @@ class OpenDecision(Decision[Any], frozen=True, kw_only=True):
     """When the service plans to take it. A bot that missed its time waits for its pace again before it reacts to others."""
     called_at: int | None
     """When the service plans to call the hosted bot of the seat; None for any other seat."""
+    slot: int | None
+    """Where the plan began: `scheduled_at` or `called_at`, without the delay by events that came later. None if both are None."""
     by_clock: bool
     """Whether the deadline comes from the match clock, or from the limit of a hosted bot, and not from the game."""
 

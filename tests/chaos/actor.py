@@ -31,8 +31,9 @@ with uncollected():
     from service.automation.pairing import put_together
     from service.container import Service, build
     from service.errors import Refused
+    from service.match.due_times import HINT_MS
     from service.match.events import MatchClock
-    from service.match.model import ABSENCE_MS, GRACE_MS, HINT_MS, Match
+    from service.match.model import ABSENCE_MS, GRACE_MS, Match
     from service.match.new_match import NewMatch
     from service.match.redaction import legal_actions
     from service.observability import failpoints

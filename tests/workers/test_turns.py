@@ -10,7 +10,8 @@ from service.adapters.memory import local_ports
 from service.automation.bot_turns import BUDGET_MS
 from service.errors import Refused
 from service.games.registry import GAMES
-from service.match.model import GRACE_MS, HINT_MS
+from service.match.due_times import HINT_MS
+from service.match.model import GRACE_MS
 from service.match.new_match import NewMatch
 from service.usecases.match_lifecycle import create
 from tests.service.arena import START, Arena, with_bot

@@ -7,8 +7,7 @@ from events.log import Append
 from events.memory_log import MemoryLog
 from events.record import canonical
 from service.automation.bot_turns import advance, suspend
-from service.match.due_times import KINDS, due_times
-from service.match.model import HINT_MS
+from service.match.due_times import HINT_MS, KINDS, due_times
 from tests.service.arena import START, Arena, due_kinds
 
 BOTH = ("random", "greedy")

@@ -7,8 +7,8 @@ import pytest
 from service.automation.bot_turns import score as score_at
 from service.automation.deadlines import extend
 from service.errors import Corrupt
-from service.match.due_times import KINDS, due_times
-from service.match.model import HINT_MS, Match
+from service.match.due_times import HINT_MS, KINDS, due_times
+from service.match.model import Match
 from service.match.randomness import Draws, match_key
 from service.repository.ports import Ports
 from service.usecases.submit import Submitted

@@ -15,8 +15,9 @@ from service.adapters import backup as backups
 from service.adapters.beat import Beat
 from service.automation.bot_turns import suspend
 from service.container import connect_log
+from service.match.due_times import HINT_MS
 from service.match.events import SeedRevealed
-from service.match.model import HINT_MS, Match
+from service.match.model import Match
 from service.match.new_match import NewMatch
 from service.ops import maintenance
 from service.ops.connection import CannotOperate

@@ -7,8 +7,8 @@ import pytest
 from events.due import Due
 from events.log import LogUnavailable
 from service.errors import Corrupt
+from service.match.due_times import HINT_MS
 from service.match.events import MatchClock
-from service.match.model import HINT_MS
 from service.match.new_match import NewMatch
 from service.repository.index_entry import IndexEntry
 from service.usecases import match_lifecycle
