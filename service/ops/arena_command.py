@@ -50,7 +50,7 @@ REFRESH_S: Final = 0.25
 @click.option("--sprt", metavar="ELO0,ELO1", help="Stop as soon as one of two Elo differences is accepted (two bots).")
 @click.option("--jobs", type=click.IntRange(1, 256), default=1, show_default=True, help="Processes that play at once.")
 @click.option("--option", "options", multiple=True, metavar="NAME=VALUE", help="An option of the game, as for `play`.")
-@click.option("--seed", metavar="HEX", help="64 hex digits; the same seed and jobs give the same result.")
+@click.option("--seed", metavar="HEX", help="64 hex digits; the same seed gives the same result.")
 @click.option(
     "--limit-ms", type=click.IntRange(1, 3_600_000), default=1000, show_default=True, help="Time for one decision."
 )
@@ -170,7 +170,7 @@ def _run(played: Iterable[Deal], standings: Standings, journal: Journal | None, 
 
 
 def result_json(standings: Standings, jobs: int, end: End) -> bytes:
-    """The result as JSON. Only the times differ between two runs with the same seed and jobs."""
+    """The result as JSON. Only the times and `jobs` differ between two runs with the same seed, of bots that keep nothing."""
     contest = standings.contest
     return msgspec.json.encode(
         {

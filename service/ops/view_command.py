@@ -97,11 +97,10 @@ def show(viewed: Viewed, out: str | None = None, *, opens: bool = True) -> None:
     wanted = viewed_match.views(viewed)
     page = view_page.page(viewed_match.replay(viewed, _with_progress(wanted)))
     write_file(str(path), page)
-    count = len(viewed.steps)
+    languages = len(texts.LANGUAGES)
+    count = f"{len(viewed.steps)} versions in {len(wanted) // languages} views and {languages} languages"
     is_stdout = str(path) == "-"
-    click.echo(
-        f"{printable(str(path))}: {count} versions in {len(wanted)} views, {len(page) / 1e6:.2f} MB.", err=is_stdout
-    )
+    click.echo(f"{printable(str(path))}: {count}, {len(page) / 1e6:.2f} MB.", err=is_stdout)
     if opens and not is_stdout and not webbrowser.open(path.resolve().as_uri()):
         click.echo("There is no browser that could be opened.", err=True)
 

@@ -86,6 +86,16 @@ class OtherSecret(Honest):
         Webhook(new_secret()).verify(body, dict(headers))
 
 
+class Elsewhere(Honest):
+    """A server that takes no POST requests at this path, and so does not look at signatures."""
+
+    def verify(self, headers: Mapping[str, str], body: bytes) -> None:
+        pass
+
+    def play(self, _: Task) -> Answer:
+        return 405, b""
+
+
 class NoAge(Honest):
     def verify(self, headers: Mapping[str, str], body: bytes) -> None:
         key = base64.b64decode(SECRET.removeprefix("whsec_"))

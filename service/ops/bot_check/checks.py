@@ -83,6 +83,11 @@ async def _signature_right(bot: CalledBot, first: Recorded) -> Verdict:
             f"It refused a signed call with {result.status}. Give it the secret with which this check signs, and let it verify "
             "`webhook-id.webhook-timestamp.body` with the bytes of the body as they arrived.",
         )
+    if result.status in {404, 405}:
+        return faulty(
+            name,
+            f"It answered a call with {result.status}. Give the URL at which the bot takes calls, which are POST requests.",
+        )
     return fine(name, "It accepted a signed call.")
 
 

@@ -67,7 +67,7 @@ def test_the_page_has_the_name_of_the_match_and_every_view_of_every_version() ->
     file = File(toy())
     page = Path(f"{file.first['match']}.html")
     last = len(file.events) - 1
-    assert re.search(rf"{page}: {last} versions in 8 views, 0\.\d\d MB\.\n", done.output)
+    assert re.search(rf"{page}: {last} versions in 4 views and 2 languages, 0\.\d\d MB\.\n", done.output)
     data = data_of(page)
     views = {f"{language}-{viewer}" for language in LANGUAGES for viewer in ("s", 0, 1, 2)}
     assert set(data["timelines"]) == set(data["table"]["pictures"]) == views

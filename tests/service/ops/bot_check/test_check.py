@@ -59,6 +59,11 @@ FAULTS: Final[dict[type[Honest], tuple[tuple[str, ...], set[str], str]]] = {
     # the bot: the games, the checks with a fault, and a part of the text of one of them
     bots.NoSignature: (APE, UNSIGNED, "A call without webhook-"),
     bots.OtherSecret: (APE, {"signature-right"}, "refused a signed call with 401. Give it the secret"),
+    bots.Elsewhere: (
+        APE,
+        {"signature-right"},
+        "It answered a call with 405. Give the URL at which the bot takes calls",
+    ),
     bots.NoAge: (APE, {"timestamp-old"}, "signed 10 minutes ago: It answered 200, and not a status from 400 to 499."),
     bots.NoBody: (APE, {"signature-wrong"}, "A call whose body was changed: It answered 200"),
     bots.OneSignature: (APE, {"secret-renewed"}, "It answered 401."),
