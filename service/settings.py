@@ -210,7 +210,7 @@ VARIABLES: Final = (
     Variable(
         "MOONSTONE_ACCOUNT_CHANGES_BY_TOKEN",
         "30",
-        "changes of name, tokens and recovery code in ten minutes with the tokens of one player; a sixth as many exports",
+        "changes of name, tokens and recovery code in ten minutes with the tokens of one player; for exports the limit is a sixth of this",
         _limit,
     ),
     Variable(
