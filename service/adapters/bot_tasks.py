@@ -63,7 +63,7 @@ end
     + """
 local outcome = outcome_of(ARGV[1])
 local until_ms = tonumber(redis.call('HGET', KEYS[3], ARGV[4]) or 0)
-if outcome then
+if outcome and outcome ~= 'late' then
   return 'ended'
 end
 if until_ms > tonumber(ARGV[3]) then

@@ -20,7 +20,7 @@ class MemoryBotTasks:
 
     def begin(self, bot: str, record: TaskRecord, until: int) -> Begun:
         known = self.find(bot, record.task)
-        if bot in self._erased or (known is not None and known.outcome is not None):
+        if bot in self._erased or (known is not None and known.outcome not in {None, "late"}):
             return "ended"
         if self._calling.get((bot, record.turn), 0) > record.asked_at:
             return "busy"

@@ -97,6 +97,7 @@ class BotTasks(Protocol):
         """Note that a bot is called for a task; the call may last until `until` (server milliseconds).
 
         Nothing is noted if the task `ended` before or the bot was deleted, or if a call with the same `turn` lasts: the bot is `busy`.
+        A task that ended late begins again: it is asked for only if its decision got more time, after an outage or a suspension.
         """
         ...
 

@@ -66,6 +66,18 @@ def test_one_call_of_a_bot_lasts_in_a_match_until_it_ends_or_its_time_is_over(st
     assert store.begin(bot, record(251, one_at_a_time=True), NOW + 350) == "begun"
 
 
+def test_a_task_that_ended_late_begins_again_and_ends_once_more(store: BotTasks, bot: str) -> None:
+    one = record()
+    store.begin(bot, one, NOW + 100)
+    assert store.end(bot, ended(one, "late", NOW + 100))
+    again = replace(one, asked_at=NOW + 200)
+    assert store.begin(bot, again, NOW + 300) == "begun"
+    assert store.begin(bot, again, NOW + 300) == "busy"
+    assert store.find(bot, one.task) == again
+    assert store.end(bot, ended(again, "accepted", NOW + 210, ms=10))
+    assert store.begin(bot, again, NOW + 300) == "ended"
+
+
 def test_a_task_ends_once_and_one_that_was_declined_may_end_otherwise(store: BotTasks, bot: str) -> None:
     one = record()
     store.begin(bot, one, NOW)

@@ -9,6 +9,8 @@ from msgspec.structs import replace
 
 from service.automation import bot_calls
 from service.automation.bot_calls import LEASE_MS, Call, KnownBots, Settled
+from service.automation.bot_turns import suspend
+from service.automation.deadlines import enforce, resume
 from service.match.model import GRACE_MS
 from service.repository.outgoing import Answered, Failed
 from service.repository.signing import signed
@@ -186,6 +188,26 @@ def test_a_bot_whose_seat_was_handed_over_gets_no_task_of_it_any_more(arena: Are
         assert (tasks(), arena.match(table).call_at()) == ([], None)
         arena.work(table)
         arena.act(table, "anna")
+
+
+@pytest.mark.parametrize("reason", ["outage", "suspension"])
+def test_a_bot_is_called_again_for_a_decision_that_got_more_time(arena: Arena, reason: str) -> None:
+    table = arena.create(MONKEYS, 2, bots=hosts(arena), clock={"turn_seconds": 10})
+    call = called(arena, table)
+    if reason == "outage":
+        arena.be_away(60_000)
+        assert settled(arena, call, Failed("timeout", 1)) == "other"
+        assert planned(arena, table) == ()
+        enforce(arena.ports, table)
+        assert arena.types(table)[-1] == "clock_extended"
+    else:
+        suspend(arena.ports, arena.match(table), "fault")
+        assert settled(arena, call, action_of(call)) == "other"
+        assert planned(arena, table) == ()
+        resume(arena.ports, table)
+    again = called(arena, table)
+    assert (again.record.task, again.decision) == (call.record.task, call.decision)
+    assert settled(arena, again, action_of(again)) == "acted"
 
 
 def test_the_call_of_a_private_match_says_no_more_than_that_of_a_public_one(arena: Arena) -> None:
