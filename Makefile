@@ -15,7 +15,7 @@ TESTS ?= tests
 export PYTHONDONTWRITEBYTECODE =
 
 .DEFAULT_GOAL := help
-.PHONY: help run test again coverage lint bytecode check browser long mutations bench openapi vendor playthroughs lock
+.PHONY: help setup run test again coverage lint bytecode check browser long mutations bench openapi vendor playthroughs lock
 
 help: ## list the targets
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
@@ -27,6 +27,8 @@ $(STAMP): requirements.lock pyproject.toml
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --require-hashes -r requirements.lock
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $(STAMP)
+
+setup: $(STAMP) ## set up .venv, and start nothing
 
 run: $(STAMP) ## start the whole service on this machine; Ctrl-C stops it
 	@$(BIN)/moonstone serve
