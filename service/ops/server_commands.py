@@ -16,7 +16,7 @@ from service.ops import connection, maintenance, rating_commands
 from service.ops import serve as running
 from service.ops.arguments import Command
 from service.ops.dumping import lower_priority, write_dump
-from service.settings import FILES, PREFIX, VARIABLES, BadSetting, read, servers
+from service.settings import FILES, PREFIX, VARIABLES, BadSetting, Variable, read, servers
 
 T = TypeVar("T")
 Function = TypeVar("Function", bound=Callable[..., None])
@@ -33,10 +33,24 @@ def _options_for(*settings: str) -> Callable[[Function], Function]:
             flag = f"--{setting.replace('_', '-')}"
             text = f"{variable.meaning}  [{variable.name}, default: {variable.default}]"
             kind = click.Path(readable=False) if setting in FILES else None
-            command = click.option(flag, help=text, type=kind)(command)
+            command = click.option(flag, help=text, type=kind, callback=_check(variable))(command)
         return command
 
     return decorate
+
+
+def _check(variable: Variable) -> Callable[[click.Context, click.Parameter, str | None], str | None]:
+    """A callback that refuses a value which the setting does not accept. The error then names the option."""
+
+    def check(_context: click.Context, _option: click.Parameter, value: str | None) -> str | None:
+        if value is not None:
+            try:
+                variable.parse(value)
+            except ValueError as error:
+                raise click.BadParameter(f"must be {error}.") from None
+        return value
+
+    return check
 
 
 def _environ(given: dict[str, Any]) -> dict[str, str]:

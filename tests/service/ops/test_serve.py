@@ -241,7 +241,9 @@ def test_faults_that_an_operator_can_fix_are_reported_in_a_sentence(tmp_path: Pa
         port = taken.getsockname()[1]
         with pytest.raises(CannotServe, match=rf"cannot listen on 127.0.0.1:{port} \(Address already in use\)"):
             serve_here({"MOONSTONE_PORT": f"{port}", "MOONSTONE_DATA_DIR": str(tmp_path)}, print)
-    assert "MOONSTONE_PORT must be a whole number" in refused("serve", "--port", "http", *data)
+    wrong_port = command_line.run("serve", "--port", "http", *data)
+    assert "Invalid value for '--port': must be a whole number from 0 to 65535." in wrong_port.stderr
+    assert "MOONSTONE_PORT must be a whole number" in refused("serve", *data, MOONSTONE_PORT="http")
     assert "MOONSTONE_LOG_URL must name a server" in command_line.run("api", *data).stderr
     with pytest.raises(BadSetting, match="MOONSTONE_WORKERS must be"):
         run_workers({"MOONSTONE_WORKERS": "0"})
