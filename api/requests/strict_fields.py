@@ -176,10 +176,19 @@ class Includes(String):
 
 
 class List(fields.List[T]):
-    """A list of `shortest` to `longest` items. Its length is checked before any item is read."""
+    """A list of `shortest` to `longest` items. Its length is checked before any item is read.
 
-    def __init__(self, item: fields.Field[T], longest: int, *, shortest: int = 0, **options: Any) -> None:
-        self._length = validate.Length(shortest, longest)
+    `unique`: an item that is there twice is refused.
+    """
+
+    default_error_messages = {"repeated": "Must have each item only once."}  # noqa: RUF012  (as marshmallow declares it)
+
+    def __init__(
+        self, item: fields.Field[T], longest: int, *, shortest: int = 0, unique: bool = False, **options: Any
+    ) -> None:
+        self._length, self._unique = validate.Length(shortest, longest), unique
+        if unique:
+            options["metadata"] = {**options.get("metadata", {}), "uniqueItems": True}
         super().__init__(item, validate=self._length, **options)
 
     def _deserialize(
@@ -188,7 +197,10 @@ class List(fields.List[T]):
         if not isinstance(value, list):
             raise self.make_error("invalid")
         self._length(value)
-        return super()._deserialize(value, attr, data, **kwargs)
+        items = super()._deserialize(value, attr, data, **kwargs)
+        if self._unique and len(set(items)) < len(items):
+            raise self.make_error("repeated")
+        return items
 
 
 class Object(fields.Field[dict[str, Any]]):

@@ -23,7 +23,7 @@ _RATINGS: Final = ("rating_from", "rating_to")
 
 class NewSeekSchema(strict_fields.Schema):
     game = strict_fields.String(40, shortest=1, required=True)
-    seats = strict_fields.Integer(1, MAX_SEATS, required=True)
+    seats = strict_fields.Integer(2, MAX_SEATS, required=True)
     options = strict_fields.Object(component="Options", load_default=dict)
     clock = fields.Nested(ClockSchema, allow_none=True)
     rated = strict_fields.Boolean(load_default=False)

@@ -12,7 +12,6 @@ from api.requests import strict_fields
 from api.requests.blueprint import STORE_PROBLEMS, Blueprint
 from api.resources import stream_response
 from api.resources.events import LONGEST_WAIT_S
-from service.errors import Refused
 from service.match.task import Task
 from service.subscriptions.task_poll import MAX_MATCHES, open_tasks, wait_for_tasks
 from service.usecases import bot_records
@@ -32,6 +31,7 @@ class TaskQuerySchema(strict_fields.Schema):
     seen = strict_fields.List(
         strict_fields.String(_LONGEST_ID, shortest=1, pattern="[a-z0-9-]+", form="the id of a task"),
         MAX_MATCHES,
+        unique=True,
         load_default=(),
         metadata={"description": "The id of a task that the client has; it is left out. May be repeated."},
     )
@@ -58,8 +58,6 @@ def list_tasks(query: Mapping[str, Any]) -> Response:
     """
     ports, player, language = context.ports(), context.caller().id, languages.preferred()
     seen = frozenset(query["seen"])
-    if len(seen) != len(query["seen"]):
-        raise Refused("invalid-parameter", "A task is named twice.", parameter="seen")
     found = open_tasks(ports, player, language, seen)
     if not found and query["wait"]:
         authorize = stream_response.authorize()

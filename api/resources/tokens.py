@@ -32,12 +32,12 @@ class AddTokenSchema(strict_fields.Schema):
         strict_fields.Choice(*SCOPES),
         len(SCOPES),
         shortest=1,
+        unique=True,
         load_default=list(SCOPES),
         metadata={
             "description": "What the token may be used for; all by default. `watch`: to see what the player sees. `play`: to "
             "create, join and play matches. `bots`: to manage hosted bots. `account`: to manage the account, and so to make "
             "tokens with any scope.",
-            "uniqueItems": True,
         },
     )
     expires_in = strict_fields.Integer(

@@ -31,8 +31,9 @@ class AddWebhookSchema(strict_fields.Schema):
         strict_fields.Choice(*NOTIFIED),
         len(NOTIFIED),
         shortest=1,
+        unique=True,
         load_default=list(NOTIFIED),
-        metadata={"description": _EVENTS, "uniqueItems": True},
+        metadata={"description": _EVENTS},
     )
 
 
@@ -42,7 +43,8 @@ class ChangeWebhookSchema(strict_fields.Schema):
         strict_fields.Choice(*NOTIFIED),
         len(NOTIFIED),
         shortest=1,
-        metadata={"description": _EVENTS.partition(";")[0] + ".", "uniqueItems": True},
+        unique=True,
+        metadata={"description": _EVENTS.partition(";")[0] + "."},
     )
     active = strict_fields.Boolean(
         metadata={"description": "true: deliver again after an end or a suspension. false: suspend the webhook."}

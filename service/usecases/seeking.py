@@ -41,8 +41,6 @@ def seek(
     wanted = replace(with_clock(game, wanted), default_clock=False)
     check_pace(wanted.clock)
     options = msgspec.to_builtins(checked_options(game, wanted))
-    if wanted.seats == 1:
-        raise Refused("invalid-options", "A seek needs two seats at least.", parameter="seats")
     if rating_from is not None and rating_to is not None and rating_from > rating_to:
         raise Refused("invalid-options", "rating_from is greater than rating_to.", parameter="rating_from")
     now = ports.now()

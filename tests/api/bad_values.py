@@ -57,6 +57,8 @@ def beyond_bounds(schema: Json) -> Iterator[object]:
                 yield value + (1 if bound == "maximum" else -1)
             case "minLength" | "maxLength":
                 yield "x" * max(value + (1 if bound == "maxLength" else -1), 0)
+            case "uniqueItems":
+                yield [sample(schema["items"])] * 2
             case "maxItems":
                 yield [sample(schema["items"])] * (value + 1)
             case "minItems":

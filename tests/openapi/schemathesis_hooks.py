@@ -298,6 +298,7 @@ OTHER_REFUSALS: Final[Mapping[str, frozenset[tuple[str, str]]]] = {
             *(("invalid-options", f"#/{n}") for n in ("seats", "bots", "options", "clock", "private")),
         ]
     ),
+    "seek_match": frozenset(("invalid-options", f"#/{name}") for name in ("seats", "options", "clock", "rating_from")),
     "act": frozenset({("idempotency-key-reused", ""), ("invalid-action", "#/action"), ("stale-version", "")}),
     "take_seat": frozenset(
         {("idempotency-key-reused", ""), ("stale-version", ""), ("invalid-request", "#/client_seed")}

@@ -90,6 +90,11 @@ FIELDS: dict[str, tuple[fields.Field[Any], list[object], list[object]]] = {
         [[1], [1, 2]],
         [[], [1, 2, 3], "12", {"0": 1}, 1, None, [None]],
     ),
+    "unique": (
+        strict_fields.List(strict_fields.Integer(0), 3, unique=True),
+        [[], [1], [1, 2]],
+        [[1, 1], [1, 2, 1], [-1, -1]],
+    ),
     "object": (strict_fields.Object(), [{}, {"a": [1]}], [[], "", 1, None, True]),
     "decimal": (
         strict_fields.DecimalInteger(0, 20),
