@@ -113,12 +113,12 @@ def test_slots_are_limited_in_total_by_host_and_by_owner() -> None:
 def test_the_process_ends_with_a_signal_and_without_a_server_at_once(
     world: World, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    process = world.calls()
+    process = world.program("workers.calls")
     (match,) = due_matches(world, 1)
     world.service.ports.webhooks.watch((match,), 1)
     until(lambda: not world.service.ports.log.scheduled("news"), 60, "the process has begun")
     process.send_signal(signal.SIGTERM)
     assert process.wait(20) == 0
     del world.environ["MOONSTONE_LOG_URL"]
-    assert world.calls().wait(60) == 1
+    assert world.program("workers.calls").wait(60) == 1
     assert "the calls cannot start" in capfd.readouterr().err

@@ -46,7 +46,7 @@ def wait_for_sweeper(world: World) -> None:
 
 
 def test_a_match_of_bots_is_played_and_scored_and_listed_as_finished(world: World) -> None:
-    worker = world.worker()
+    worker = world.program("workers")
     match = world.bots()
     until(lambda: world.newest(match).server_seed, TIMEOUT_S, "the match is scored and its seed revealed")
     verdict = world.verified(match)
@@ -179,7 +179,7 @@ def test_a_worker_process_uses_the_queue_again_after_its_server_restarts(world: 
 def test_a_worker_process_uses_the_log_again_after_its_server_restarts(
     world: World, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    worker = world.worker()
+    worker = world.program("workers")  # `capfd` has what it writes
     wait_for_sweeper(world)  # a process that finds no log at its start ends
     match = world.bots()
     world.log.kill()
@@ -217,4 +217,4 @@ def test_a_deadline_is_enforced_in_time_after_every_worker_was_killed(world: Wor
 @pytest.mark.parametrize("missing", ["MOONSTONE_LOG_URL", "MOONSTONE_QUEUE_URL"])
 def test_a_process_without_a_server_exits_with_status_1(world: World, missing: str) -> None:
     del world.environ[missing]
-    assert world.worker().wait(TIMEOUT_S) == 1
+    assert world.program("workers").wait(TIMEOUT_S) == 1

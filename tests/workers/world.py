@@ -4,7 +4,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,6 +29,7 @@ from service.match.new_match import NewMatch
 from service.settings import read
 from service.usecases.match_lifecycle import create, join
 from tests.service.games.toy.game import TOY
+from tests.workers.forked import Fork, Work, forked
 from workers.process import Role
 
 ROOT = Path(__file__).parents[2]
@@ -63,17 +64,23 @@ class World:
     queue: Valkey
     service: Service
     environ: dict[str, str]
-    processes: list[subprocess.Popen[bytes]] = field(default_factory=list)
+    processes: list[subprocess.Popen[bytes] | Fork] = field(default_factory=list)
 
-    def worker(self, role: Role = "all", /, **settings: str) -> subprocess.Popen[bytes]:
+    def worker(self, role: Role = "all", /, **settings: str) -> Fork:
         """A worker process."""
-        return self._process("workers", role, **settings)
+        return self._forked(role, settings)
 
-    def calls(self, **settings: str) -> subprocess.Popen[bytes]:
+    def calls(self, **settings: str) -> Fork:
         """A process that calls webhooks, also on this machine."""
-        return self._process("workers.calls", **{"MOONSTONE_LOOPBACK_CALLS": "1", **settings})
+        return self._forked("calls", {"MOONSTONE_LOOPBACK_CALLS": "1", **settings})
 
-    def _process(self, *module: str, **settings: str) -> subprocess.Popen[bytes]:
+    def _forked(self, work: Work, settings: Mapping[str, str]) -> Fork:
+        process = forked(work, {**os.environ, **self.environ, **settings})
+        self.processes.append(process)
+        return process
+
+    def program(self, *module: str, **settings: str) -> subprocess.Popen[bytes]:
+        """A process that is started as operators do: `python -m workers` or `python -m workers.calls`."""
         environ = {**os.environ, **self.environ, "PYTHONFAULTHANDLER": "1", **settings}
         command = [sys.executable, "-m", *module]
         process = subprocess.Popen(command, cwd=ROOT, env=environ, stdin=subprocess.DEVNULL)

@@ -133,7 +133,7 @@ def test_an_api_process_with_a_wrong_clock_is_not_ready_and_says_why(world: Worl
 
 def test_a_worker_whose_clock_is_ahead_enforces_nothing_until_it_agrees(world: World, tmp_path: Path) -> None:
     wrong = WrongClock(tmp_path / "clock")
-    world.worker(**wrong.environ)
+    world.program("workers", **wrong.environ)
     until(lambda: world.service.log_client.exists("beat"), TIMEOUT_S, "a sweeper runs")
     wrong.set_offset(30)
     other = world.people(clock=600)
@@ -152,7 +152,7 @@ def test_a_worker_whose_clock_is_ahead_enforces_nothing_until_it_agrees(world: W
 
 def test_a_clock_that_jumps_between_two_checks_enforces_nothing(world: World, tmp_path: Path) -> None:
     wrong = WrongClock(tmp_path / "clock")
-    world.worker(**wrong.environ)
+    world.program("workers", **wrong.environ)
     until(lambda: world.service.log_client.exists("beat"), TIMEOUT_S, "a sweeper runs")
     match = world.people(clock=20)
     for _ in range(20):
@@ -178,7 +178,7 @@ def test_bots_are_not_played_by_a_worker_whose_clock_is_off_but_by_another(world
         return world.newest(match) == match
 
     wrong = WrongClock(tmp_path / "clock", 30)
-    world.worker(**wrong.environ)
+    world.program("workers", **wrong.environ)
     first = match_of_bots()
     assert is_left_alone(first)
     right = world.worker()
