@@ -1,5 +1,6 @@
 """Clients of live streams on real sockets, and the real server that they talk to."""
 
+import atexit
 import http.client
 import os
 import signal
@@ -9,6 +10,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol
 
@@ -46,8 +48,50 @@ class Source(Protocol):
     ) -> AbstractContextManager[http.client.HTTPResponse]: ...
 
 
+@cache
+def _forks() -> subprocess.Popen[str]:
+    """The process that forks all servers of this test process."""
+    command = [sys.executable, "-m", "tests.api.live_server"]
+    forks = subprocess.Popen(
+        command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    )
+    atexit.register(forks.communicate)
+    return forks
+
+
+def _ask_forks(request: object) -> Any:
+    forks = _forks()
+    assert forks.stdin
+    assert forks.stdout
+    forks.stdin.write(msgspec.json.encode(request).decode() + "\n")
+    forks.stdin.flush()
+    return msgspec.json.decode(forks.stdout.readline())
+
+
+class Process:
+    """The first process of a server."""
+
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
+        self._code: int | None = None
+
+    def send_signal(self, number: int) -> None:
+        if self._poll() is None:
+            os.kill(self.pid, number)
+
+    def wait(self) -> int | None:
+        """Wait until it has ended; returns its exit code."""
+        until(lambda: self._poll() is not None, 60, "the server ends")
+        return self._code
+
+    def _poll(self) -> int | None:
+        if self._code is None:
+            self._code = _ask_forks(self.pid)
+        return self._code
+
+
 class Server(NamedTuple):
-    process: subprocess.Popen[str]
+    process: Process
     port: int
 
     def get(
@@ -84,24 +128,16 @@ def _ask(connection: http.client.HTTPConnection, path: str, headers: Mapping[str
 
 @contextmanager
 def serving(environ: Mapping[str, str], workers: int = WORKERS) -> Iterator[Server]:
-    process = subprocess.Popen(
-        [sys.executable, "-m", "tests.api.live_server", str(workers)],
-        cwd=ROOT,
-        env=os.environ | environ,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-    )
-    with process:
-        assert process.stdout
-        try:
-            server = Server(process, int(process.stdout.readline()))
-            server.settle(workers)
-            yield server
-            process.terminate()
-            assert process.wait(60) == 0
-        finally:
-            process.kill()
+    pid, port = _ask_forks(({**os.environ, **environ}, workers))
+    assert port, "the server does not start"
+    server = Server(Process(pid), port)
+    try:
+        server.settle(workers)
+        yield server
+        server.process.send_signal(signal.SIGTERM)
+        assert server.process.wait() == 0
+    finally:
+        server.process.send_signal(signal.SIGKILL)
 
 
 def frames(response: http.client.HTTPResponse) -> Iterator[Frame]:
