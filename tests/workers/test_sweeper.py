@@ -65,9 +65,11 @@ def test_a_deadline_counts_once_for_any_number_of_sweepers_and_never_early(
     world: World, ports: Ports, clock: Clock
 ) -> None:
     match = world.people(clock=30)
+    # A busy machine that delays this test is no outage.
+    ports = replace(ports, lost=lambda *_: 0)
     sweepers = [Sweeper(ports, Beat(world.service.log_client, clock), clock.steady) for _ in range(10)]
     for one in sweepers:
-        one._has_doubt = False  # a busy machine that delays this test is no outage
+        one._has_doubt = False
     due = ports.log.scheduled("clock")[0].at
     for early in (1000, 1):
         clock.now = due - early
