@@ -22,11 +22,10 @@ from service.errors import Refused
 from service.games.registry import GAMES
 from service.repository.ports import Player, Ports, digest_of
 from service.settings import Settings, read
-from service.usecases import accounts
+from tests.api.raw_parts import TOKEN as TOKEN
 
 ANNA: Final = Player("pl_anna", "Anna", 0)
-TOKEN: Final = f"{accounts.PREFIX}{'A' * 43}{accounts._check('A' * 43)}"
-"""Anna's token, valid in every `Container`."""
+"""The player whose token is `TOKEN`, in every `Container`."""
 
 
 def settings(**wanted: Any) -> Settings:

@@ -10,17 +10,9 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, Final, NamedTuple
 
-from tests.api.conftest import TOKEN
-
 ROOT: Final = Path(__file__).parents[2]
 TIMEOUT_S: Final = 60
 """A generous timeout for steps whose duration is not tested."""
-
-GET: Final = b"GET /v1/stones HTTP/1.1\r\n"
-POST: Final = f"POST /v1/stones HTTP/1.1\r\nAuthorization: Bearer {TOKEN}\r\n".encode()
-HOST: Final = b"Host: moon\r\n"
-JSON: Final = b"Content-Type: application/json\r\n"
-CLOSE: Final = b"Connection: close\r\n"
 
 
 class Reply(NamedTuple):

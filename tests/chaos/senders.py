@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Final, NamedTuple
 
-from tests.api.raw import GET, HOST, JSON, POST
+from tests.api.raw_parts import GET, HOST, JSON, POST
 
 PART: Final = b"x" * (64 << 10)
 LONG: Final = b"Content-Length: 20000000000\r\n\r\n"

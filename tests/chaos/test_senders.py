@@ -13,7 +13,8 @@ from typing import Final
 import pytest
 import yaml
 
-from tests.api.raw import CLOSE, GET, HOST, ROOT, TIMEOUT_S, Running, gunicorn
+from tests.api.raw import ROOT, TIMEOUT_S, Running, gunicorn
+from tests.api.raw_parts import CLOSE, GET, HOST
 from tests.chaos.senders import CREATIONS, SHAPES, SLOW_HEADERS
 from tests.length import LONG
 from tests.ports import free_port

@@ -24,6 +24,8 @@ from workers import hints
 ANSWER_TIMEOUT_S: Final = 20
 """Without the queue a bot's answer takes half a second, and on a busy machine some seconds."""
 ANSWERS: Final = 3
+SHORT_GAME: Final = "monsters_on_the_moon"
+"""Its matches have fewer than half as many events, but still take several jobs."""
 MARKS: Final = 5_000
 
 
@@ -136,7 +138,7 @@ REPAIRED: Final[dict[str, Damage]] = {
 
 @pytest.mark.parametrize("damage", REPAIRED)
 def test_matches_go_on_with_a_damaged_queue_and_hints_are_taken_again(shared: World, damage: str) -> None:
-    table, bots = Table(shared, damage), shared.bots()
+    table, bots = Table(shared, damage), shared.bots(SHORT_GAME)
     with Redis.from_url(shared.queue.url, protocol=2) as queue:
         try:
             REPAIRED[damage](queue, table.match, bots)
@@ -189,7 +191,7 @@ def test_matches_go_on_while_the_queue_fails_and_the_fault_is_reported(shared: W
         table = Table(shared, fault)
         damage(shared, queue)
         try:
-            bots = shared.bots()
+            bots = shared.bots(SHORT_GAME)
             assert shared.service.warnings() == (FAULT_MESSAGES[fault],)
             table.play()
             until(partial(finished, shared, bots), 60, "the match of bots ends")

@@ -6,7 +6,8 @@ from typing import Final
 import pytest
 
 from tests.api.conftest import TOKEN
-from tests.api.raw import HOST, JSON, Reply, Running
+from tests.api.raw import Reply, Running
+from tests.api.raw_parts import HOST, JSON
 from tests.api.server.test_gunicorn import server
 
 __all__ = ["server"]

@@ -11,7 +11,8 @@ from urllib.parse import urlencode
 import pytest
 
 from api.http.headers import DEFAULTS
-from tests.api.raw import CLOSE, GET, HOST, JSON, POST, TIMEOUT_S, Running, gunicorn, read_reply
+from tests.api.raw import TIMEOUT_S, Running, gunicorn, read_reply
+from tests.api.raw_parts import CLOSE, GET, HOST, JSON, POST
 from tests.waiting import until
 
 
