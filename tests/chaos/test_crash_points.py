@@ -27,7 +27,7 @@ ROOT: Final = Path(__file__).parents[2]
 PASSES: Final = 80 if LONG else 3
 """The crash occurs at one of the first passes of a point, up to this one."""
 
-MOST_SCRIPTS: Final = 3
+MOST_SCRIPTS: Final = 2
 """In the short form, the most scripts that crash at one point."""
 
 POINTS: Final[tuple[Point, ...]] = get_args(Point)
@@ -108,8 +108,8 @@ def empty(url: str) -> None:
 def crashes_at(point: Point, passes: Mapping[str, Mapping[str, int]]) -> Iterator[tuple[str, int]]:
     """The scripts that crash at a point, each with the number of the pass at which it does.
 
-    In the short form at most three of the scripts that pass a point crash there, and at the next point the next three: the first
-    one at its first pass, the second one at its second...
+    In the short form at most two of the scripts that pass a point crash there, and at the next point the next two: the first one
+    at its first pass, the second one at its second.
     """
     counts = [(script, min(PASSES, found[point])) for script, found in passes.items() if found.get(point)]
     if LONG:

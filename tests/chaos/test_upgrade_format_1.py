@@ -2,8 +2,6 @@
 
 import json
 import os
-import subprocess
-import sys
 from collections.abc import Mapping
 from contextlib import ExitStack, closing
 from dataclasses import replace
@@ -22,9 +20,10 @@ from service.usecases.finding import Wanted, open_page
 from service.usecases.match_lifecycle import create
 from service.usecases.match_lists import player_page
 from tests.api.live import get
-from tests.chaos.releases import ROOT, last_of_format_1
+from tests.chaos.releases import last_of_format_1
 from tests.chaos.test_upgrade import environ as environ
 from tests.waiting import until
+from tests.workers.forked import forked
 
 
 @pytest.mark.long
@@ -76,7 +75,7 @@ def test_open_matches_of_the_last_release_with_format_1_are_taken_over(
         ports, player = service.ports, ben["player"]["id"]
         wanted = Wanted(game="ape_town", free_seats=2)
         assert open_page(ports, wanted, None, 9) == ((), None)
-        worker = subprocess.Popen([sys.executable, "-m", "workers", "people"], env={**os.environ, **environ}, cwd=ROOT)
+        worker = forked("people", {**os.environ, **environ})
         stack.callback(worker.wait, 60)
         stack.callback(worker.terminate)
         until(lambda: len(ports.log.scheduled("open")) == 2, 60, "their ends are due")
