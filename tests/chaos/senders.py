@@ -1,9 +1,11 @@
 """Clients that send without end, and reconnect when the server closes the connection.
 
-`python -m tests.chaos.senders PORT SHAPE COUNT RATE`; RATE is bytes per second for each client, 0 for as fast as possible.
+`python -m tests.chaos.senders PORT SHAPE COUNT RATE CPU`; RATE is bytes per second for each client, 0 for as fast as possible;
+CPU is the number of the processor that they use.
 Prints a line when every client has sent something, and runs until it is killed.
 """
 
+import os
 import socket
 import sys
 import threading
@@ -77,7 +79,8 @@ def send_without_end(port: int, shape: Shape, rate: int, started: threading.Barr
 
 
 def main() -> None:
-    port, name, count, rate = sys.argv[1:]
+    port, name, count, rate, cpu = sys.argv[1:]
+    os.sched_setaffinity(0, [int(cpu)])  # the threads inherit it
     started = threading.Barrier(int(count) + 1)
     for _ in range(int(count)):
         threading.Thread(

@@ -33,7 +33,7 @@ busy; a network limits the rate.
 """
 
 CPUS: Final = sorted(os.sched_getaffinity(0))
-SENDERS_CPUS: Final = CPUS[:1]
+SENDERS_CPU: Final = CPUS[0]
 SERVER_CPUS: Final = CPUS[1:] or CPUS
 """Senders get a processor of their own: in reality they run on other machines, and on the server's processors they would
 delay requests whatever the server does.
@@ -105,9 +105,8 @@ def _answer_time_s(server: Running) -> float:
 
 @contextmanager
 def sending(port: int, shape: str, count: int, rate: int = 0) -> Iterator[None]:
-    words = [sys.executable, "-m", "tests.chaos.senders", str(port), shape, str(count), str(rate)]
+    words = [sys.executable, "-m", "tests.chaos.senders", str(port), shape, str(count), str(rate), str(SENDERS_CPU)]
     with subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
-        os.sched_setaffinity(process.pid, SENDERS_CPUS)
         assert process.stdout
         try:
             assert process.stdout.readline() == "sending\n"
