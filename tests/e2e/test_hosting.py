@@ -33,6 +33,8 @@ PROGRAMS: Final = {"python": [sys.executable, "bot.py"], "javascript": [NODE, "b
 NO_SERVICE: Final = "http://127.0.0.1:1"
 """No service may listen on this port, which is reserved."""
 SNIPPETS: Final = re.findall(r"```(\w+)\n(.*?)```", GUIDE, re.DOTALL)
+JOBS: Final = 2 if LONG else 1
+"""The jobs of each contest of the guide. Each starts a process for itself and for each bot; the result is the same."""
 ENDED: Final = re.compile(
     r"^([a-z2-7]{26}): (?:won|lost|shared the win), rank \d of \d with -?\d+ points\. (http://\S+/v1/matches/\1/board\.svg)$",
     re.MULTILINE,
@@ -65,7 +67,7 @@ def test_every_snippet_of_the_guide_runs_as_written(served: Served, tmp_path: Pa
         "http://127.0.0.1:8080", served.url
     )
     script = script.replace("https://HOST", served.url).replace("8000", str(free_port()))
-    script = script.replace("--jobs 2", f"--jobs 2 --seed {64 * '7'}")
+    script = script.replace("--jobs 2", f"--jobs {JOBS} --seed {64 * '7'}")
     player = httpx.post(f"{served.url}/v1/players", json={"name": "Owner"}).json()
     environ = {**os.environ, "HOME": str(tmp_path), "PYTHONPATH": "", "TOKEN": player["token"]}
     done = subprocess.run(

@@ -15,6 +15,7 @@ from service.match.rating import first_line, follow_entry
 from tests.e2e.client import Json, Player
 from tests.e2e.test_seeks import following, started
 from tests.e2e.test_whole_match import exported, play_on, table
+from tests.length import LONG
 from tests.serving import SMALL, Serving, serving
 from tests.waiting import until
 
@@ -24,6 +25,11 @@ ROUNDS: Final = range(30, 35)
 """Round lengths in seconds, one match for each, so that their timers ring one after the other."""
 LATEST_MS: Final = 500
 RATED: Final = "ape_town"
+
+
+PARTS: Final = (("valkey-server", "log"), ("-m api", ""), ("-m workers people", ""), ("valkey-server", "queue"))
+VICTIMS: Final = dict(zip(range(8, 57, 8), PARTS * 2 if LONG else PARTS, strict=False))
+"""The processes that are killed during a match, by the number of actions before."""
 
 
 @pytest.fixture(scope="module")
@@ -123,25 +129,17 @@ def test_the_streams_of_players_with_equal_seeks_report_their_match(running: Ser
         assert sorted(player.look(match)["viewer"] for player in players) == [0, 1]
 
 
+@pytest.mark.long
 def test_kills_lose_no_acknowledged_action_and_apply_none_twice(running: Serving) -> None:
     with table(running.url) as (match, players):
-        victims = {
-            8: ("valkey-server", "log"),
-            16: ("-m api", ""),
-            24: ("-m workers people", ""),
-            32: ("valkey-server", "queue"),
-            40: ("-m workers people", ""),
-            48: ("-m api", ""),
-            56: ("valkey-server", "log"),
-        }
         killed = set[int]()
 
         def disturb(number: int) -> None:
-            if number in victims:
-                killed.add(running.kill(*victims[number]))
+            if number in VICTIMS:
+                killed.add(running.kill(*VICTIMS[number]))
 
         acknowledged = play_on(match, players, disturb)
-        assert len(killed) == len(victims), "the match was too short for every kill"
+        assert len(killed) == len(VICTIMS), "the match was too short for every kill"
         events = exported(players[0], match)
         by_people = [
             event["version"] for event in events if event["type"] == "action" and event["by"].startswith("seat:")
