@@ -1,17 +1,22 @@
-"""The running service while its processes are killed: matches, ratings, seeks, erasures and timers go on."""
+"""The running service while its processes are killed or its store is backed up: matches, ratings, seeks, erasures and timers go on."""
 
 import os
 import signal
 import time
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from functools import partial
+from pathlib import Path
 from typing import Final, NamedTuple
 
 import httpx
 import pytest
 
 from service.match.rating import first_line, follow_entry
+from service.ops import connection
+from service.settings import read
+from tests import command_line
 from tests.e2e.client import Json, Player
 from tests.e2e.test_seeks import following, started
 from tests.e2e.test_whole_match import exported, play_on, table
@@ -25,6 +30,8 @@ ROUNDS: Final = range(30, 35)
 """Round lengths in seconds, one match for each, so that their timers ring one after the other."""
 LATEST_MS: Final = 500
 RATED: Final = "ape_town"
+MAX_ACTIONS_DURING_BACKUP: Final = 40
+"""The most actions while the backup is taken; a match has twice as many."""
 
 
 PARTS: Final = (("valkey-server", "log"), ("-m api", ""), ("-m workers people", ""), ("valkey-server", "queue"))
@@ -33,9 +40,14 @@ VICTIMS: Final = dict(zip(range(8, 57, 8), PARTS * 2 if LONG else PARTS, strict=
 
 
 @pytest.fixture(scope="module")
-def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Serving, int]]:
-    """The service whose processes all tests here kill, and the number of its processes."""
-    with serving(tmp_path_factory.mktemp("killed"), **SMALL) as running:
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("killed")
+
+
+@pytest.fixture(scope="module")
+def service(folder: Path) -> Iterator[tuple[Serving, int]]:
+    """The service whose processes the tests here kill, and the number of its processes."""
+    with serving(folder, **SMALL) as running:
         until(lambda: running.pids("-m workers.calls"), 60, "the last process is started")
         yield running, len(running.processes())
 
@@ -155,6 +167,73 @@ def replaced(running: Serving, before: set[int]) -> set[int]:
         return now if len(now) == len(before) and not now & before else None
 
     return until(found, 60, "the workers are started again")
+
+
+def moonstone(*words: object) -> list[str]:
+    """The output of a command that must succeed."""
+    done = command_line.run(*words)
+    assert done.exit_code == 0, done.output
+    return done.output.splitlines()
+
+
+def play(match: str, players: Sequence[Player], actions: int) -> Json:
+    """Play this many turns of people; returns the answer to the last action."""
+    receipt: Json = {}
+    done = 0
+    while done < actions:
+        assert players[0].look(match)["status"] == "running", "the match was too short"
+        for player in players:
+            action = player.choose(match)
+            if action is not None:
+                receipt = player.send("POST", f"/v1/matches/{match}/actions", {"action": action})
+                done += 1
+    return receipt
+
+
+def stored(data: Path, match: str) -> tuple[bytes, ...]:
+    with connection.log_of(read({"MOONSTONE_DATA_DIR": str(data)})) as client:
+        return connection.ports_of(client).log.read(match).events
+
+
+def test_a_backup_taken_during_a_match_is_a_prefix_and_the_match_continues_after_its_restore(
+    running: Serving, folder: Path, tmp_path: Path
+) -> None:
+    data, restored_data, file = folder / "data", tmp_path / "data", tmp_path / "backup"
+    with table(running.url) as (match, players):
+        play(match, players, 3)
+        with ThreadPoolExecutor(1) as pool:
+            backup = pool.submit(moonstone, "backup", file, "--data-dir", data)
+            for _ in range(MAX_ACTIONS_DURING_BACKUP):
+                play(match, players, 1)
+                if backup.done():
+                    break
+        backed_up = backup.result()[0]
+        ahead = play(match, players, 3)
+        tokens = [player.token for player in players]
+        assert any(line.endswith(" audited: 0 faults") for line in moonstone("check", "--data-dir", data))
+
+    restored = moonstone("restore", file, "--data-dir", restored_data)
+    assert restored[0] == backed_up.replace("backed up", "restored").replace(" to ", " from ")
+    all_events, restored_events = stored(data, match), stored(restored_data, match)
+    assert 0 < len(restored_events) < len(all_events)
+    assert restored_events == all_events[: len(restored_events)]
+
+    with serving(tmp_path, **SMALL) as served:
+        players = [Player(served.url, token=token) for token in tokens]
+        tag = f'"{ahead["version"]}-{ahead["head"][:16]}"'
+        refused = players[0].answer(
+            "POST", f"/v1/matches/{match}/actions", {"action": {"type": "pass"}}, **{"If-Match": tag}
+        )
+        assert (refused.status_code, refused.json()["code"]) == (httpx.codes.CONFLICT, "history-diverged")
+        query = f"after={ahead['version']}&head={ahead['head']}"
+        refused = players[0].answer("GET", f"/v1/matches/{match}/events?{query}")
+        assert (refused.status_code, refused.json()["code"]) == (httpx.codes.CONFLICT, "history-diverged")
+        play(match, players, 3)
+        body = {"game": "monkeys_on_the_moon", "seats": 2, "bots": ["random", "random"]}
+        bots = players[0].send("POST", "/v1/matches", body)["id"]
+        until(lambda: players[0].look(bots)["status"] == "finished", 60, "bots play a new match")
+        for player in players:
+            player.close()
 
 
 class Round(NamedTuple):
