@@ -12,8 +12,8 @@ from service.arena.statistics import Interval, Scores, elo, expected_score, stud
 from tests.length import LENGTH, LONG
 from tests.service.local_arena.toys import pair_scores, table_ranks, true_table_score
 
-RUNS = 1200
-TABLE_RUNS = 400 if LONG else 200
+RUNS = 1200 if LONG else 600
+TABLE_RUNS = 400 if LONG else 100
 DEALS = 100
 
 
