@@ -280,6 +280,7 @@ def make_successful(case: Any, operation: str) -> None:
 
 
 _VIEWER: Final = frozenset({("invalid-parameter", "viewer")})
+_OPTIONS: Final = frozenset(("invalid-options", f"#/{name}") for name in ("seats", "options", "clock"))
 OTHER_REFUSALS: Final[Mapping[str, frozenset[tuple[str, str]]]] = {
     "list_matches": frozenset(
         ("invalid-parameter", name)
@@ -293,12 +294,9 @@ OTHER_REFUSALS: Final[Mapping[str, frozenset[tuple[str, str]]]] = {
     "show_diff": frozenset(("invalid-parameter", name) for name in ("viewer", "from", "to")),
     "list_events": frozenset(("invalid-parameter", name) for name in ("viewer", "limit", "wait")),
     "create_match": frozenset(
-        [
-            ("idempotency-key-reused", ""),
-            *(("invalid-options", f"#/{n}") for n in ("seats", "bots", "options", "clock", "private")),
-        ]
+        {("idempotency-key-reused", ""), *_OPTIONS, *(("invalid-options", f"#/{n}") for n in ("bots", "private"))}
     ),
-    "seek_match": frozenset(("invalid-options", f"#/{name}") for name in ("seats", "options", "clock", "rating_from")),
+    "seek_match": frozenset({*_OPTIONS, ("invalid-options", "#/rating_from")}),
     "act": frozenset({("idempotency-key-reused", ""), ("invalid-action", "#/action"), ("stale-version", "")}),
     "take_seat": frozenset(
         {("idempotency-key-reused", ""), ("stale-version", ""), ("invalid-request", "#/client_seed")}
