@@ -72,7 +72,7 @@ def pytest_collection(session: pytest.Session) -> Iterator[None]:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtestloop(session: pytest.Session) -> Iterator[object]:
+def pytest_runtestloop(session: pytest.Session) -> Iterator[None]:
     with traced(Tracers()) as session.stash[COVERAGE]:
         return (yield)
 
