@@ -30,10 +30,13 @@ MEASURED = {
             for name in ("bot_calls", "bot_faults", "bot_turns", "deadlines", "erasure", "real_time")
         ),
         "service/games",
-        "service/match",
+        *(f"service/match/test_{name}.py" for name in ("decide", "fold_refusals", "transitions")),
         "service/repository",
         *(f"service/subscriptions/test_{name}.py" for name in ("player_news", "spectator_stream", "streams")),
-        "service/usecases",
+        *(
+            f"service/usecases/test_{name}.py"
+            for name in ("match_index", "match_lifecycle", "play", "play_refusals", "submit_times")
+        ),
         "service/views",
     )
 }

@@ -40,8 +40,9 @@ def test_the_game_obeys(table: Table, law: Callable[[Table], None]) -> None:
 
 @pytest.mark.long
 def test_no_match_depends_on_hash_seeds() -> None:
-    """The same two processes test the law for all tables; in the short form, for every other table."""
-    laws_of_values.assert_independent_of_hash_seeds(TABLES if LONG else TABLES[::2])
+    """The same two processes test the law for all tables; in the short form, for one of each game."""
+    one_of_each = {table.game.info.id: table for table in TABLES}
+    laws_of_values.assert_independent_of_hash_seeds(TABLES if LONG else tuple(one_of_each.values()))
 
 
 @pytest.mark.parametrize("law_module", [laws, laws_of_values, laws_of_sight, laws_of_pictures])
