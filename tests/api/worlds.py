@@ -38,7 +38,7 @@ from tests.service.games.matches import (
 
 T = TypeVar("T")
 
-FORKS: Final = 8 if LONG else 3
+FORKS: Final = 8 if LONG else 4
 """For each kind of fork: the maximum number of events at which one is tried, and of alternatives tried at each."""
 OTHER_SEED: Final = "another seed of "
 
