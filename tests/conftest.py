@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, settings
 from redis import Redis
 
 from service.adapters.valkey import Valkey
-from tests.collector import untraced
+from tests.collector import COVERAGE, traced
 from tests.ports import free_port, tcp_url
 from tests.serving import UNHURRIED, Served, shared
 
@@ -30,10 +30,13 @@ MEASURED = {
             for name in ("bot_calls", "bot_faults", "bot_turns", "deadlines", "erasure", "real_time")
         ),
         "service/games",
-        "service/match",
+        *(f"service/match/test_{name}.py" for name in ("decide", "fold_refusals", "transitions")),
         "service/repository",
         *(f"service/subscriptions/test_{name}.py" for name in ("player_news", "spectator_stream", "streams")),
-        "service/usecases",
+        *(
+            f"service/usecases/test_{name}.py"
+            for name in ("match_index", "match_lifecycle", "play", "play_refusals", "submit_times")
+        ),
         "service/views",
     )
 }
@@ -73,8 +76,8 @@ def is_measured(item: pytest.Item) -> bool:
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
-    """Run a test that does not count for coverage without the tracer, which makes the rules three times as slow."""
-    with nullcontext() if is_measured(item) else untraced():
+    """Run a test that counts for coverage with its tracers."""
+    with traced(item.session.stash[COVERAGE]) if is_measured(item) else nullcontext():
         return (yield)
 
 

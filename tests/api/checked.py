@@ -27,6 +27,7 @@ UNLIMITED: Final = {
 """Settings without rate limits."""
 SOMETIMES: Final = {"Idempotent-Replay", "X-Accel-Buffering"}
 """Headers that not every response of a status has."""
+_REFERENCE_URI: Final = "urn:reference"
 LOCATED: Final = {
     "invalid-request",
     "invalid-parameter",
@@ -61,7 +62,14 @@ def validator(schema: Json) -> jsonschema_rs.Draft202012Validator:
 
 @cache
 def _compiled(schema: bytes) -> jsonschema_rs.Draft202012Validator:
-    return jsonschema_rs.Draft202012Validator({**msgspec.json.decode(schema), "components": reference()["components"]})
+    absolute = schema.replace(b'"#/components/', f'"{_REFERENCE_URI}#/components/'.encode())
+    return jsonschema_rs.Draft202012Validator(msgspec.json.decode(absolute), registry=_registry())
+
+
+@cache
+def _registry() -> jsonschema_rs.Registry:
+    """Has the reference, so that no validator needs a copy of its components."""
+    return jsonschema_rs.Registry([(_REFERENCE_URI, reference())], draft=jsonschema_rs.Draft202012)
 
 
 @cache

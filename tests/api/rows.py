@@ -282,16 +282,16 @@ def compare_pair(setup: WorldSetup, pair: Pair) -> Iterator[Seat]:
     """Compare all answers about a pair, before and after moves and after a seat has left. Yield the seats that moved.
 
     In the short form, one seat sends the requests of every route, and only about the first pair of a table. About the toy game,
-    whose matches are short, an anonymous client sends them too, and about each pair.
+    whose matches are short, it sends them about each pair, and about the last one an anonymous client sends them too.
 
     Raises:
         AssertionError: a caller can tell the worlds apart.
     """
     both = Comparison(setup, pair, *setup.create_pair(pair))
     few = {**both.anonymous, **dict(list(both.seats.items())[: 2 if LONG else 1])}
-    sends_all = LONG or pair.table.game.info.id == "toy"
-    if sends_all or pair is pairs(pair.table)[0]:
-        both.compare(ROWS.values(), few if sends_all else dict(list(few.items())[-1:]))
+    chosen, is_toy = pairs(pair.table), pair.table.game.info.id == "toy"
+    if LONG or is_toy or pair is chosen[0]:
+        both.compare(ROWS.values(), few if LONG or (is_toy and pair is chosen[-1]) else dict(list(few.items())[-1:]))
         both.compare(AFTER_EACH_MOVE, both.others)
     for seats in (set(range(pair.table.seats)) - both.unaware, both.unaware):
         if (seat := both.move(by=seats)) is not None:

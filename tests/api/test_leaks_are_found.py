@@ -5,6 +5,7 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from itertools import chain
+from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import pytest
@@ -111,10 +112,11 @@ LEAKS: Final[Mapping[str, Leak]] = {
 }
 
 
-@pytest.fixture(scope="module")
-def service(valkey_log_url: str, valkey_queue_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+@pytest.fixture
+def service(valkey_log_url: str, valkey_queue_url: str, tmp_path: Path) -> Iterator[Service]:
+    """A service without matches: those of another test would be in the lists, and differ without any leak."""
     Redis.from_url(valkey_log_url).flushall()
-    with served(environment(valkey_log_url, valkey_queue_url, tmp_path_factory.mktemp("data"))) as service:
+    with served(environment(valkey_log_url, valkey_queue_url, tmp_path)) as service:
         yield service
 
 

@@ -88,7 +88,7 @@ WORLDS: Final = (
     Mutation("a refusal names a hidden card", "service/games/four_monkeys/legal.py",
         '"card-not-in-hand", "FOU-10", card=card)',
         '"card-not-in-hand", "FOU-10", card=card, held=str([one.hand for one in state.seats]))',
-        f"{_SAME_ANSWERS}[four_monkeys of 2, with skins]"),
+        f"{_SAME_ANSWERS}[four_monkeys of 4, family]"),
     Mutation("an event reveals the size of its hidden data", "service/match/redaction.py",
         "        type=event.type,\n",
         '        type=event.type + " " * len(event.data),\n',

@@ -199,7 +199,7 @@ def _absences(environ: Mapping[str, str], player: str) -> dict[str, list[tuple[s
 
 def run(world: World, examples: int, seed: int, *, seconds: float) -> Report:
     """Run all of schemathesis, then again the operations with too few successes; each run takes at most `seconds`."""
-    phases = "examples,coverage,fuzzing,stateful" if LONG else "examples,fuzzing,stateful"
+    phases = "examples,coverage,fuzzing,stateful" if LONG else "fuzzing,stateful"
     report = _once(world, "--phases", phases, "--max-examples", str(examples), seed=seed, seconds=seconds)
     for again in range(1, max(MIN_SUCCESSES, MOST_RUNS)):
         rare = {one.partition(" ")[0] for one in report.gaps()}

@@ -57,7 +57,7 @@ def played(game: str, bots: tuple[str, ...], options: dict[str, Any], seed: byte
 @pytest.mark.parametrize("game", GAMES)
 def test_it_passes_every_number_of_seats_and_every_option_with_several_seeds(game: str, tmp_path: Path) -> None:
     """In the short form, one seed, and the bots of a game whose matches take the least time."""
-    quick = "greedy" if GAMES[game].info.simultaneous else "random"
+    quick = "greedy" if game == "four_monkeys" else "random"
     files = {
         (case.name, number): played(
             game,

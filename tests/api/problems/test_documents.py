@@ -123,7 +123,7 @@ def refusals() -> tuple[tuple[str, str, ast.Call], ...]:
         (f"{path.relative_to(ROOT)}:{node.lineno}", _code(node), node)
         for path in SOURCES
         for node in ast.walk(ast.parse(path.read_text()))
-        if isinstance(node, ast.Call) and ast.unparse(node.func) in {"Refused", "refused"}
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in {"Refused", "refused"}
     )
 
 

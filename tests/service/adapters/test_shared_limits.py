@@ -81,6 +81,7 @@ def test_a_steady_client_gets_its_rate_within_a_tenth(processes: Make) -> None:
     began, allowed = time.monotonic(), 0
     while (passed := time.monotonic() - began) < 2:
         allowed += not next(two).spend(fast, "ada").wait
+        time.sleep(0.001)  # still several times the rate
     assert 0.9 <= allowed / (passed * 100) <= 1.1
 
 

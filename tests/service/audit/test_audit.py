@@ -192,7 +192,10 @@ JSON: Final = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
     max_leaves=5,
 )
-FREE: Final = {"at", "salt", "reason", "ms", "private", "manual_start", "clock", "turn_seconds", "player", "by"}
+FREE: Final = {
+    *("at", "salt", "reason", "ms", "private", "manual_start", "player", "by"),
+    *("clock", "turn_seconds", "bot_pace_ms"),
+}
 """Values that may differ without breaking a rule: times within their bounds, names, reasons."""
 FREED: Final = ("seat_freed", "seat")
 """The creator may free any seat that is taken."""

@@ -66,20 +66,13 @@ class Players(Arena):
         hung_up: Callable[[], bool] = lambda: False,
     ) -> Iterator[Frame]:
         """The frames of an NDJSON stream, without heartbeats. Each is validated against the API reference."""
-        line = {
-            "oneOf": [
-                {"$ref": f"#/components/schemas/{name}"}
-                for name in ("NoticesHello", "Notice", "SeekEndedNotice", "NoticesEnd")
-            ]
-        }
-        validator = jsonschema_rs.Draft202012Validator({**line, "components": components()})
         deadline = time.monotonic() + 60
         for piece in self.follow(player, NDJSON, include, after, hung_up):
             assert time.monotonic() < deadline
             for text in piece.split(b"\n"):
                 if text:
                     sent = msgspec.json.decode(text)
-                    validator.validate(sent)
+                    frames().validate(sent)
                     yield sent
 
     def sent_at_once(
@@ -91,10 +84,12 @@ class Players(Arena):
 
 
 @cache
-def components() -> dict[str, object]:
-    """The components of an API reference that includes the toy game."""
-    found: dict[str, object] = openapi.document(RESOURCES, {**GAMES, TOY.info.id: TOY})["components"]
-    return found
+def frames() -> jsonschema_rs.Draft202012Validator:
+    """Validates frames against an API reference that includes the toy game."""
+    components = openapi.document(RESOURCES, {**GAMES, TOY.info.id: TOY})["components"]
+    names = ("NoticesHello", "Notice", "SeekEndedNotice", "NoticesEnd")
+    one = {"oneOf": [{"$ref": f"#/components/schemas/{name}"} for name in names]}
+    return jsonschema_rs.Draft202012Validator({**one, "components": components})
 
 
 def type_and_match(sent: Frame) -> tuple[str, str]:
