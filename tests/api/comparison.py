@@ -110,19 +110,27 @@ class Comparison:
     def move(self, *, by: Iterable[Seat]) -> Seat | None:
         """Let one of these seats move in both worlds, so that viewers who could not tell the worlds apart still cannot.
 
-        Return the seat; None if no such move exists.
+        Its hidden effects differ between the worlds if possible. Return the seat; None if no such move exists.
         """
         matches = self._setup.match(self.here), self._setup.match(self.there)
         for decision in matches[0].decisions():
             if decision.seat == CLOCK or decision.seat not in set(by):
                 continue
             at = max(self._setup.time, decision.opens_at)
+            actions: tuple[Any, Any] | None = None
             for here, there in self._moves(*matches, decision.seat, at):
-                steps = (self._step(matches[0], here), self._step(matches[1], there))
-                if self._look_alike(*steps):
-                    self._setup.time = at
-                    self._act(decision.seat, here.action, there.action)
-                    return decision.seat
+                one, other = self._step(matches[0], here), self._step(matches[1], there)
+                if one is None or other is None or not self._look_alike(one, other):
+                    continue
+                differs = one.effects != other.effects
+                if differs or actions is None:
+                    actions = here.action, there.action
+                if differs:
+                    break
+            if actions is not None:
+                self._setup.time = at
+                self._act(decision.seat, *actions)
+                return decision.seat
         return None
 
     def _moves(self, here: Match, there: Match, seat: Seat, at: int) -> Iterator[tuple[Move[Any], Move[Any]]]:
@@ -141,14 +149,10 @@ class Comparison:
             return None
         return Step(move.at, move, effects, tuple(rng.drawn), fold(game, match.state, effects))
 
-    def _look_alike(self, here: Step | None, there: Step | None) -> bool:
+    def _look_alike(self, here: Step, there: Step) -> bool:
         """Whether two moves look the same to each of the viewers, and neither ends the match."""
         table = self.pair.table
-        if (
-            here is None
-            or there is None
-            or not (table.game.decisions(here.state) and table.game.decisions(there.state))
-        ):
+        if not (table.game.decisions(here.state) and table.game.decisions(there.state)):
             return False
         return all(here.look(table, viewer) == there.look(table, viewer) for viewer in self.pair.viewers)
 

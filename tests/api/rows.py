@@ -281,8 +281,9 @@ AFTER_EACH_MOVE: Final[tuple[Row, ...]] = (
 def compare_pair(setup: WorldSetup, pair: Pair) -> Iterator[Seat]:
     """Compare all answers about a pair, before and after moves and after a seat has left. Yield the seats that moved.
 
-    In the short form, one seat sends the requests of every route, and only about the first pair of a table. About the toy game,
-    whose matches are short, it sends them about each pair, and about the last one an anonymous client sends them too.
+    In the short form, one seat sends the requests of every route, and only about the first pair of a table that another seat can tell
+    apart. About the toy game, whose matches are short, it sends them about each pair, and about the last one an anonymous client
+    sends them too.
 
     Raises:
         AssertionError: a caller can tell the worlds apart.
@@ -290,7 +291,8 @@ def compare_pair(setup: WorldSetup, pair: Pair) -> Iterator[Seat]:
     both = Comparison(setup, pair, *setup.create_pair(pair))
     few = {**both.anonymous, **dict(list(both.seats.items())[: 2 if LONG else 1])}
     chosen, is_toy = pairs(pair.table), pair.table.game.info.id == "toy"
-    if LONG or is_toy or pair is chosen[0]:
+    whole = next((one for one in chosen if len(one.viewers) <= pair.table.seats), chosen[0])
+    if LONG or is_toy or pair is whole:
         both.compare(ROWS.values(), few if LONG or (is_toy and pair is chosen[-1]) else dict(list(few.items())[-1:]))
         both.compare(AFTER_EACH_MOVE, both.others)
     for seats in (set(range(pair.table.seats)) - both.unaware, both.unaware):

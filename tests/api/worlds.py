@@ -118,12 +118,12 @@ def pairs(table: Table) -> tuple[Pair, ...]:
     """Pairs of the table, chosen from all that were found.
 
     For each kind of fork: a pair that no viewer can tell apart, and one that some seat can. For each viewer: a pair that no
-    viewer can tell apart, and one that another seat can, if there is any. Pairs in which the viewer has to decide come first,
+    viewer can tell apart, and one that another seat can, if there is any. Pairs in which most viewers have to decide come first,
     then longer ones. The short form leaves out pairs that add no kind or viewer.
     """
     viewers: tuple[Viewer, ...] = (None, *range(table.seats))
     found = [twin for viewer in viewers for twin in _twins(table, viewer)]
-    found.sort(key=lambda pair: (bool(pair.seats_to_move()), len(pair.here), len(pair.viewers)), reverse=True)
+    found.sort(key=lambda pair: (len(pair.seats_to_move()), len(pair.here), len(pair.viewers)), reverse=True)
     chosen: dict[object, Pair] = {}
     for pair in found:
         is_known = len(pair.viewers) < len(viewers)
