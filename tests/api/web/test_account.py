@@ -130,7 +130,7 @@ def test_a_token_is_renewed_while_it_is_in_use_and_open_tables_go_on(people: Peo
     ada.page.locator(".game", has_text="Ape Town").get_by_role("button", name="Play against bots").click()
     ada.give_name()
     expect(ada.page.locator(OPEN).first).to_be_visible()
-    ada.page.locator(".picture svg").evaluate("picture => { picture.dataset.same = 'yes'; }")
+    picture = ada.page.locator(".picture svg").element_handle()
     old = ada.token
     ada.page.evaluate(
         """days => {
@@ -140,16 +140,16 @@ def test_a_token_is_renewed_while_it_is_in_use_and_open_tables_go_on(people: Peo
         2 * DAY_MS,
     )
     other = ada.open_tab()
-    other.goto(f"{ada.url}/#/match/{ada.match}")
-    other.wait_for_function("old => JSON.parse(localStorage['moonstone.session']).token !== old", arg=old)
+    with other.expect_response(re.compile("/v1/me/tokens/current$")):  # the old token is revoked
+        other.goto(f"{ada.url}/#/match/{ada.match}")
     expect(other.locator(OPEN).first).to_be_visible()
     (token,) = tokens(people, ada.token)
     assert token["label"] == "Chrome, Linux"
     assert not people.is_valid(old)
-    expect(ada.page.locator(".picture svg[data-same]")).to_be_visible()  # nothing was read anew
     ada.page.locator(OPEN).first.click()
     for page in (ada.page, other):
         expect(page.locator(".asked")).to_have_text("Put the tile on a free field.")
+    assert picture.evaluate("picture => picture.isConnected"), "the match was not read anew"
     expect(ada.page.get_by_text("does not accept the token")).to_have_count(0)
 
 

@@ -1,13 +1,14 @@
 """Whole matches in browsers: from the sign-up of people to the scored end, with a bot.
 
-In the short form the second person has an account already. In the long form, three people play the games in real time.
+In the short form the second person plays with a program of its own. In the long form everybody has a browser, and three people
+play the games in real time.
 """
 
 import json
 import re
 import statistics
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, Final
 
 import httpx
@@ -64,19 +65,16 @@ def test_people_and_a_bot_play_a_match_to_its_scored_end_and_a_watcher_sees_noth
     people: People, game: str
 ) -> None:
     count = 3 if LONG and GAMES[game].info.simultaneous else 2
-    players = [people.person(name) for name in ("Ada", "Ben", "Cleo")[:count]]
+    players = [people.signed_up(name) for name in ("Ada", "Ben", "Cleo")[: count if LONG else 1]]
     watcher = people.person("Wanda")
-    for number, player in enumerate(players):
-        if LONG or number == 0:
-            player.visit()
-            player.sign_up()
-        else:
-            people.sign_in(player)
     match = players[0].create(_title(game), count + 1, bots=1, options=_fast_rounds)
     for player in players[1:]:
         player.join(match)
+    programs = [] if LONG else [people.token("Ben")]
+    for token in programs:
+        people.post(f"/v1/matches/{match}/seats", {}, token)
     watcher.visit(f"match/{match}")
-    seen = _play(players, watcher, lambda: people.get(f"/v1/matches/{match}")["version"])
+    seen = _play(people, match, players, programs, watcher)
 
     found = people.get(f"/v1/matches/{match}")
     assert found["status"] == "finished"
@@ -118,9 +116,17 @@ def _echo_ms(page: Page) -> float | None:
     return spent
 
 
-def _play(players: list[Person], watcher: Person, newest: Callable[[], int]) -> dict[int, str]:
-    """Play until everybody sees the end. Returns what the watcher's page contained, by the newest version that it may show."""
+def _play(people: People, match: str, players: list[Person], programs: list[str], watcher: Person) -> dict[int, str]:
+    """Play until everybody sees the end, in browsers and with the tokens of programs.
+
+    Returns what the watcher's page contained, by the newest version that it may show.
+    """
     seen: dict[int, str] = {}
+
+    def newest() -> int:
+        version: int = people.get(f"/v1/matches/{match}")["version"]
+        return version
+
     deadline = time.monotonic() + LONGEST_S
     while True:
         looks = [player.look() for player in players]
@@ -129,9 +135,17 @@ def _play(players: list[Person], watcher: Person, newest: Callable[[], int]) -> 
         assert time.monotonic() < deadline, looks
         for player, look in zip(players, looks, strict=True):
             player.act(look)
+        for token in programs:
+            _act(people, match, token)
         if newest() not in seen:
             content = watcher.page.locator("main").inner_html()
             seen.setdefault(newest(), content)
+
+
+def _act(people: People, match: str, token: str) -> None:
+    """Take the first legal action, if there is one."""
+    for action in people.get(f"/v1/matches/{match}/legal-actions", token)["actions"][:1]:
+        people.post(f"/v1/matches/{match}/actions", {"action": action}, token)
 
 
 def _assert_nothing_hidden(people: People, match: str, seen: dict[int, str]) -> None:
