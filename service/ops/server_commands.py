@@ -16,7 +16,7 @@ from service.ops import connection, maintenance, rating_commands
 from service.ops import serve as running
 from service.ops.arguments import Command
 from service.ops.dumping import lower_priority, write_dump
-from service.settings import FILES, PREFIX, VARIABLES, BadSetting, Variable, read, servers
+from service.settings import FILES, PREFIX, VARIABLES, BadSetting, Variable, is_text, read, servers
 
 T = TypeVar("T")
 Function = TypeVar("Function", bound=Callable[..., None])
@@ -43,7 +43,7 @@ def _check(variable: Variable) -> Callable[[click.Context, click.Parameter, str 
     """A callback that refuses a value which the setting does not accept. The error then names the option."""
 
     def check(_context: click.Context, _option: click.Parameter, value: str | None) -> str | None:
-        if value is not None:
+        if value is not None and is_text(value):  # `Command` reports what is no text
             try:
                 variable.parse(value)
             except ValueError as error:
