@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, nullcontext
 from functools import cache
+from itertools import chain, islice
 from pathlib import Path
 from typing import Final
 
@@ -45,8 +46,8 @@ MEASURED = {
 Other tests repeat the same lines, and the tracer makes them up to three times as slow.
 """
 
-LONGEST: Final = tuple(Path(__file__).parent / folder for folder in ("e2e", "openapi", "chaos", "workers"))
-"""The folders with the longest tests, which mostly wait: for processes, disks and deadlines."""
+WAITING: Final = tuple(Path(__file__).parent / folder for folder in ("e2e", "openapi", "chaos", "workers"))
+"""The folders with tests that mostly wait: for processes, disks and deadlines."""
 
 # A shell that starts the tests in the background makes them, and every process that they start, ignore SIGINT.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -57,12 +58,19 @@ settings.load_profile("moonstone")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the longest tests: others use the processors while they wait, and none of them is the last one to end."""
-    order = {folder: number for number, folder in enumerate(LONGEST)}
-    ranks = {
-        path: min(order.get(parent, len(order)) for parent in path.parents) for path in {item.path for item in items}
-    }
-    items.sort(key=lambda item: ranks[item.path])
+    """Let test processes begin with a folder of tests that mostly wait, so that others use the processors meanwhile.
+
+    xdist gives each process an equal part of the tests, in their order.
+    """
+    part = -(-len(items) // int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")))
+    folders: dict[Path | None, list[pytest.Item]] = {folder: [] for folder in (*WAITING, None)}
+    for item in items:
+        folders[next((folder for folder in item.path.parents if folder in folders), None)].append(item)
+    others = iter(folders.pop(None))
+    items[:] = [
+        *chain.from_iterable((*waiting, *islice(others, max(part - len(waiting), 0))) for waiting in folders.values()),
+        *others,
+    ]
 
 
 def is_measured(item: pytest.Item) -> bool:
