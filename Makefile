@@ -58,7 +58,7 @@ lint: $(STAMP) ## check formatting, style, types and import contracts
 	@$(BIN)/lint-imports --no-cache
 	@$(BIN)/python -m tests.api.web.types
 
-# On a fresh clone each of four test processes would compile all tests. Errors are ignored here; `make test` reports them.
+# On a fresh clone each test process would compile all tests. Errors are ignored here; `make test` reports them.
 bytecode: $(STAMP) ## compile the tests and what they import, which can be done beside `make lint`
 	@$(BIN)/python -m pytest -n 0 --collect-only -qq >/dev/null || true
 
