@@ -240,6 +240,6 @@ def read_file(path: Path) -> Iterator[Frame]:
                 counts[type(frame)] += 1
                 yield frame
     except (gzip.BadGzipFile, zlib.error, EOFError, OSError, struct.error, msgspec.DecodeError) as error:
-        raise BadBackup(f"{path} cannot be read: {error}") from error
+        raise BadBackup(f"{path} cannot be read as a file of `moonstone backup`: {error}") from error
     if frame != End(counts[StoredMatch], counts[Record]):
         raise BadBackup(f"{path} was cut off: a part of the backup is missing")

@@ -88,5 +88,6 @@ def summary(match: Match) -> Mapping[str, object]:
         "game": match.created.game,
         "seats": len(match.seats),
         "versions": match.head.version,
+        "seed": match.server_seed,
         "outcome": msgspec.to_builtins(match.outcome),
     }

@@ -16,6 +16,7 @@ from service.games.registry import GAMES
 from service.match import texts
 from service.match.characters import printable
 from service.match.model import Match
+from service.match.randomness import new_seed
 from service.ops import match_input, simulate, view_command
 from service.ops.arguments import LocalCommand, advice, options_of, seed_of, viewer_of, write_file
 from service.ops.dump_commands import match_lines, verify_dump
@@ -42,9 +43,10 @@ def play(
     """Play a match of bots in this process."""
     if game not in GAMES:
         raise click.UsageError(f"There is no game {game}. There are: {', '.join(sorted(GAMES))}.")
-    rules = GAMES[game]
+    rules, server_seed = GAMES[game], seed_of(seed) or new_seed()
+    key = " ".join([game, bots, *options, server_seed.hex()])  # matches that differ have different ids
     try:
-        ports, match = simulate.play(rules, bots.split(","), options_of(options), seed_of(seed))
+        ports, match = simulate.play(rules, bots.split(","), options_of(options), server_seed, key=key)
     except Refused as refusal:
         if refusal.code == "match-suspended":
             raise click.ClickException(refusal.detail) from None

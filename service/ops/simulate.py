@@ -24,10 +24,11 @@ def play(
     options: Mapping[str, Any],
     seed: bytes | None = None,
     clock: MatchClock | None = None,
+    key: str = "local",
 ) -> tuple[Ports, Match]:
     """Play a match of bots from the first event to the revealed seed; returns the ports that hold it, and the match.
 
-    The same seed gives the same match: the bots' random numbers come from the seed too, and time is simulated. It begins at
+    The match's id follows from `key`. The same seed and key give the same match: the bots' random numbers come from the seed too, and time is simulated. It begins at
     0, and advances to the next due time only when nothing is left to do now.
 
     Raises:
@@ -45,7 +46,7 @@ def play(
         return chances[seat]
 
     wanted = NewMatch(game=game.info.id, seats=len(bots), options=options, bots=tuple(bots), clock=clock)
-    match_id = create(ports, "local", wanted, "local", seed=server_seed).match.id
+    match_id = create(ports, "local", wanted, key, seed=server_seed).match.id
     stuck = None
     while due_times(match := ports.history.newest(match_id)[0])["bots"] is not None:
         first = match.first_due()

@@ -75,7 +75,8 @@ async def _signature_right(bot: CalledBot, first: Recorded) -> Verdict:
             break
         await asyncio.sleep(RETRY_S)
     if isinstance(result, Failed):
-        return faulty(name, f"There is no answer to a call. {no_answer(result)}")
+        hint = " Is the bot running, and is this its address?" if is_away else ""
+        return faulty(name, f"There is no answer to a call. {no_answer(result)}{hint}")
     bot.times_ms.clear()  # the first call may have waited for a start
     if result.status in {401, 403}:
         return faulty(

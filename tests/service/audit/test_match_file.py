@@ -66,6 +66,7 @@ def test_a_summary_has_the_game_and_its_outcome() -> None:
     arena = Arena()
     match = arena.match(finished(arena))
     found = summary(match)
-    assert list(found) == ["game", "seats", "versions", "outcome"]
+    assert list(found) == ["game", "seats", "versions", "seed", "outcome"]
     assert (found["game"], found["seats"], found["versions"]) == ("toy", 3, match.head.version)
+    assert found["seed"] == match.server_seed
     assert found["outcome"] == msgspec.to_builtins(match.outcome)

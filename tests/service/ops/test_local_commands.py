@@ -58,9 +58,26 @@ def test_the_same_seed_gives_the_same_output() -> None:
 def test_the_outcome_is_printed_as_json() -> None:
     done = run("play", "toy", "--bots", "high,random", "--json", "--seed", SEED)
     message = json.loads(done.output)
-    assert list(message) == ["game", "seats", "versions", "outcome"]
+    assert list(message) == ["game", "seats", "versions", "seed", "outcome"]
     assert (message["game"], message["seats"], message["versions"]) == ("toy", 2, 20)
     assert set(message["outcome"]) == {"scores", "ranks", "winners", "breakdown"}
+
+
+def test_matches_that_differ_have_different_ids(tmp_path: Path) -> None:
+    ids = set()
+    for number, (bots, seed, *options) in enumerate(
+        (
+            ("high,high", SEED),
+            ("high,random", SEED),
+            ("high,high", "00" * 32),
+            ("high,high", SEED, "--option", "tricks=2"),
+            ("high,high", SEED),
+        )
+    ):
+        file = tmp_path / str(number)
+        assert run("play", "toy", "--bots", bots, "--seed", seed, *options, "--export", file).exit_code == 0
+        ids.add(json.loads(file.read_bytes().splitlines()[0])["match"])
+    assert len(ids) == 4
 
 
 def test_an_option_is_json_or_else_text(tmp_path: Path) -> None:
