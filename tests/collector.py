@@ -3,7 +3,7 @@
 - Garbage is not collected while tests are collected: it would visit thousands of tests and all that they import again and
   again, and free almost nothing.
 - Coverage's tracer is off, except for imports and for tests that count. It makes the rules three times as slow.
-- Test processes report only what may be printed: the calls of tests, and what failed or was skipped.
+- Test processes report only what may be printed: the calls of tests, what failed or was skipped, and what a teardown wrote.
 """
 
 import gc
@@ -82,6 +82,6 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
     if "PYTEST_XDIST_WORKER" not in os.environ:
         return None
     for report in runtestprotocol(item, log=False, nextitem=nextitem):
-        if report.when == "call" or not report.passed:
+        if report.when == "call" or not report.passed or (report.when == "teardown" and report.sections):
             item.ihook.pytest_runtest_logreport(report=report)
     return True

@@ -43,7 +43,7 @@ def _check(variable: Variable) -> Callable[[click.Context, click.Parameter, str 
     """A callback that refuses a value which the setting does not accept. The error then names the option."""
 
     def check(_context: click.Context, _option: click.Parameter, value: str | None) -> str | None:
-        if value is not None and is_text(value):  # `Command` reports what is no text
+        if value and is_text(value):  # an empty value is none; `Command` reports what is no text
             try:
                 variable.parse(value)
             except ValueError as error:

@@ -17,6 +17,7 @@ with uncollected():
     import os
     import sys
     from collections.abc import Callable, Mapping
+    from signal import SIGTERM
     from typing import NoReturn
 
     from flask import Flask, Response, current_app
@@ -70,9 +71,20 @@ def exit_code(pid: int) -> int | None:
 
 
 def main() -> None:
+    """Answer until the input ends, and then end the processes that still run: the test process has died."""
+    running: set[int] = set()
     for line in sys.stdin:
         request = json.loads(line)
-        print(json.dumps(exit_code(request) if isinstance(request, int) else forked(*request)), flush=True)
+        answer: object
+        if isinstance(request, int):
+            answer = code = exit_code(request)
+            running -= set() if code is None else {request}
+        else:
+            answer = pid, _ = forked(*request)
+            running.add(pid)
+        print(json.dumps(answer), flush=True)
+    for pid in running:
+        os.kill(pid, SIGTERM)
 
 
 if __name__ == "__main__":

@@ -10,8 +10,10 @@ with uncollected():
     import os
     import sys
     from collections.abc import Mapping
-    from multiprocessing import forkserver
+    from multiprocessing import forkserver, parent_process
+    from multiprocessing.connection import wait
     from multiprocessing.context import ForkServerProcess
+    from threading import Thread
     from typing import Literal, TypeAlias
 
     from service.observability import failpoints
@@ -50,6 +52,7 @@ def forked(work: Work, environ: Mapping[str, str]) -> Fork:
 
 
 def _run(work: Work, environ: Mapping[str, str]) -> None:
+    Thread(target=_end_with_the_tests, daemon=True).start()
     os.environ.clear()
     os.environ.update(environ)
     if point := environ.get(failpoints.VARIABLE):
@@ -58,3 +61,11 @@ def _run(work: Work, environ: Mapping[str, str]) -> None:
     log_to_stderr()
     settings = read(os.environ)
     sys.exit(calls.run(settings) if work == "calls" else process.run(settings, work))
+
+
+def _end_with_the_tests() -> None:
+    """End this process if the test process has died."""
+    tests = parent_process()
+    assert tests is not None
+    wait([tests.sentinel])
+    os._exit(1)

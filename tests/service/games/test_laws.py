@@ -22,7 +22,6 @@ OTHERS_SHOW_THE_SAME: Final = frozenset(
         "four_monkeys of 7, family",
         "monkeys_on_the_moon of 3",
         "monsters_on_the_moon of 3",
-        "monsters_on_the_moon of 3, walls and open missions",
         "monsters_on_the_moon of 4",
     }
 )

@@ -76,13 +76,15 @@ def test_a_killed_supervisor_leaves_no_process_and_the_next_one_finds_every_matc
     service = service_of(second)
     assert played(service, done)
     until(lambda: played(service, match), TIMEOUT_S, "the other match is played on")
+    last = bots(service)
+    until(lambda: played(service, last), TIMEOUT_S, "a third match is played, whose head is saved at the end")
     service.close()
     children = set(second.processes())
     in_time(partial(ended, second, serve, "queue"), 10, "it ends")
     assert have_ended(children)
     messages = list[str]()
     assert maintenance.check({"MOONSTONE_DATA_DIR": str(tmp_path / "data")}, messages.append)
-    assert re.fullmatch(r"compared 2 heads that were saved outside the log, last at 20\S+Z: 0 faults", messages[-1])
+    assert re.fullmatch(r"compared 3 heads that were saved outside the log, last at 20\S+Z: 0 faults", messages[-1])
 
 
 def not_served(data: Path) -> str:
@@ -163,6 +165,7 @@ def test_faults_that_an_operator_can_fix_are_reported_in_a_sentence(tmp_path: Pa
     wrong_port = command_line.run("serve", "--port", "http", *data)
     assert "Invalid value for '--port': must be a whole number from 0 to 65535." in wrong_port.stderr
     assert "MOONSTONE_PORT must be a whole number" in refused("serve", *data, MOONSTONE_PORT="http")
+    assert "MOONSTONE_LOG_URL must name a server" in command_line.run("api", *data, "--port", "", "--host", "").stderr
     assert "MOONSTONE_LOG_URL must name a server" in refused("api", *data)
     with pytest.raises(BadSetting, match="MOONSTONE_WORKERS must be"):
         run_workers({"MOONSTONE_WORKERS": "0"})
