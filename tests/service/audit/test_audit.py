@@ -203,6 +203,7 @@ FREED: Final = ("seat_freed", "seat")
 
 
 # In some files a few other values, such as an option that was never used, may differ too. So the short form tries the same changes each time.
+@pytest.mark.long
 @settings(derandomize=not LONG)
 @given(st.data())
 def test_a_change_of_any_value_is_a_fault_unless_the_value_is_free(data: st.DataObject) -> None:
