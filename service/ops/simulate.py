@@ -28,8 +28,8 @@ def play(
 ) -> tuple[Ports, Match]:
     """Play a match of bots from the first event to the revealed seed; returns the ports that hold it, and the match.
 
-    The match's id follows from `key`. The same seed and key give the same match: the bots' random numbers come from the seed too, and time is simulated. It begins at
-    0, and advances to the next due time only when nothing is left to do now.
+    The match's id follows from `key`. The same seed and key give the same match: the bots' random numbers come from the seed too, and
+    time is simulated. It begins at 0, and advances to the next due time only when nothing is left to do now.
 
     Raises:
         Refused: as `service.usecases.match_lifecycle.create`, and `match-suspended` where the rules failed.

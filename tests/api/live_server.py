@@ -2,7 +2,8 @@
 
 Each line of the input is JSON: the environment and the number of workers of a new process, whose id and port are the answer, or the
 id of a process, whose exit code is the answer, or null while it runs. The code of the API is imported once, because that takes
-most of the start of a process.
+most of the start of a process. This is no fork server of multiprocessing: a test process has only one, that of the workers, which
+must not have gevent's patches.
 """
 
 from service.adapters.uncollected import uncollected

@@ -202,7 +202,8 @@ FREED: Final = ("seat_freed", "seat")
 """The creator may free any seat that is taken."""
 
 
-# In some files a few other values, such as an option that was never used, may differ too. So the short form tries the same changes each time.
+# In some files a few other values, such as an option that was never used, may differ too. So the short form tries the same
+# changes each time.
 @pytest.mark.long
 @settings(derandomize=not LONG)
 @given(st.data())
